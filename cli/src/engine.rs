@@ -9,7 +9,7 @@ pub(crate) use grammask::JsonValue;
 use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions};
-use grammask::gbnf::{self, GbnfOptions};
+use grammask::gbnf;
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
@@ -379,7 +379,7 @@ pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Gr
             json_schema::compile(source, &schema_options(schema)).map(|compiled| compiled.grammar)
         }
         Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()),
-        Syntax::Gbnf => gbnf::parse(source, &GbnfOptions::default()),
+        Syntax::Gbnf => gbnf::parse(source, &EbnfOptions::default()),
         Syntax::Lark => lark::parse(source, &LarkOptions::default()),
         Syntax::Regex => regex::parse(source, &RegexOptions::default()),
         Syntax::StructuralTag => {

@@ -29,7 +29,7 @@ impl Case {
                 Err(misplaced(self.options[0]))
             }
             Kind::Ebnf => Ok(ebnf::parse(&self.source, &ebnf::EbnfOptions::default())?),
-            Kind::Gbnf => Ok(gbnf::parse(&self.source, &gbnf::GbnfOptions::default())?),
+            Kind::Gbnf => Ok(gbnf::parse(&self.source, &ebnf::EbnfOptions::default())?),
             Kind::Lark => Ok(lark::parse(&self.source, &lark::LarkOptions::default())?),
             Kind::Regex => Ok(regex::parse(&self.source, &self.regex_options()?)?),
             Kind::JsonSchema => Ok(json_schema::compile_grammar(&self.source, &self.schema_options()?)?),

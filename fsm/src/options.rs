@@ -1,6 +1,6 @@
 //! Options for a caller.
 
-use grammask_grammar_ir::{Interrupt, Toggle};
+use grammask_grammar_ir::{Interrupt, Toggle, setters};
 
 /// Options of [`compile`](fn@crate::compile).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,154 +76,37 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// Sets [`literal_tries`](Self::literal_tries).
-    #[must_use]
-    pub fn literal_tries(mut self, literal_tries: Toggle) -> Self {
-        self.literal_tries = literal_tries;
-        self
-    }
-
-    /// Sets [`inlining`](Self::inlining).
-    #[must_use]
-    pub fn inlining(mut self, inlining: Toggle) -> Self {
-        self.inlining = inlining;
-        self
-    }
-
-    /// Sets [`epsilon_removal`](Self::epsilon_removal).
-    #[must_use]
-    pub fn epsilon_removal(mut self, epsilon_removal: Toggle) -> Self {
-        self.epsilon_removal = epsilon_removal;
-        self
-    }
-
-    /// Sets [`prefix_merging`](Self::prefix_merging).
-    #[must_use]
-    pub fn prefix_merging(mut self, prefix_merging: Toggle) -> Self {
-        self.prefix_merging = prefix_merging;
-        self
-    }
-
-    /// Sets [`suffix_merging`](Self::suffix_merging).
-    #[must_use]
-    pub fn suffix_merging(mut self, suffix_merging: Toggle) -> Self {
-        self.suffix_merging = suffix_merging;
-        self
-    }
-
-    /// Sets [`shared_rules`](Self::shared_rules).
-    #[must_use]
-    pub fn shared_rules(mut self, shared_rules: Toggle) -> Self {
-        self.shared_rules = shared_rules;
-        self
-    }
-
-    /// Sets [`determinization`](Self::determinization).
-    #[must_use]
-    pub fn determinization(mut self, determinization: Toggle) -> Self {
-        self.determinization = determinization;
-        self
-    }
-
-    /// Sets [`deferred_programs`](Self::deferred_programs).
-    #[must_use]
-    pub fn deferred_programs(mut self, deferred_programs: Toggle) -> Self {
-        self.deferred_programs = deferred_programs;
-        self
-    }
-
-    /// Sets [`deferred_min_states`](Self::deferred_min_states).
-    #[must_use]
-    pub fn deferred_min_states(mut self, deferred_min_states: u32) -> Self {
-        self.deferred_min_states = deferred_min_states;
-        self
-    }
-
-    /// Sets [`inline_states`](Self::inline_states).
-    #[must_use]
-    pub fn inline_states(mut self, inline_states: u32) -> Self {
-        self.inline_states = inline_states;
-        self
-    }
-
-    /// Sets [`expand_states`](Self::expand_states).
-    #[must_use]
-    pub fn expand_states(mut self, expand_states: u32) -> Self {
-        self.expand_states = expand_states;
-        self
-    }
-
-    /// Sets [`determinize_states`](Self::determinize_states).
-    #[must_use]
-    pub fn determinize_states(mut self, determinize_states: u32) -> Self {
-        self.determinize_states = determinize_states;
-        self
-    }
-
-    /// Sets [`max_states`](Self::max_states).
-    #[must_use]
-    pub fn max_states(mut self, max_states: usize) -> Self {
-        self.max_states = max_states;
-        self
-    }
-
-    /// Sets [`max_edges`](Self::max_edges).
-    #[must_use]
-    pub fn max_edges(mut self, max_edges: usize) -> Self {
-        self.max_edges = max_edges;
-        self
-    }
-
-    /// Sets [`text`](Self::text).
-    #[must_use]
-    pub fn text(mut self, text: TextLimits) -> Self {
-        self.text = text;
-        self
-    }
-
-    /// Sets [`interrupt`](Self::interrupt).
-    #[must_use]
-    pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
-        self.interrupt = interrupt;
-        self
-    }
-
     /// Whether both compile to the same, interrupts apart.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
-        let key = |options: &Self| {
-            let Self {
-                literal_tries,
-                inlining,
-                epsilon_removal,
-                prefix_merging,
-                suffix_merging,
-                shared_rules,
-                determinization,
-                // The time of a compilation does not change its result.
-                deferred_programs: _,
-                deferred_min_states: _,
-                inline_states,
-                expand_states,
-                determinize_states,
-                max_states,
-                max_edges,
-                text,
-                interrupt: _,
-            } = *options;
-            let passes = [
-                literal_tries,
-                inlining,
-                epsilon_removal,
-                prefix_merging,
-                suffix_merging,
-                shared_rules,
-                determinization,
-            ];
-            (passes, [inline_states, expand_states, determinize_states], [max_states, max_edges], text)
+        // The time of a compilation does not change its result.
+        let timeless = |options: &Self| Self {
+            deferred_programs: Toggle::On,
+            deferred_min_states: 0,
+            interrupt: Interrupt::never(),
+            ..options.clone()
         };
-        key(self) == key(other)
+        timeless(self) == timeless(other)
     }
 }
+
+setters! { CompileOptions {
+    literal_tries: Toggle,
+    inlining: Toggle,
+    epsilon_removal: Toggle,
+    prefix_merging: Toggle,
+    suffix_merging: Toggle,
+    shared_rules: Toggle,
+    determinization: Toggle,
+    deferred_programs: Toggle,
+    deferred_min_states: u32,
+    inline_states: u32,
+    expand_states: u32,
+    determinize_states: u32,
+    max_states: usize,
+    max_edges: usize,
+    text: TextLimits,
+    interrupt: Interrupt,
+} }
 
 /// Limits on the work that one [`TextAutomaton`](crate::text::TextAutomaton) may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -245,25 +128,4 @@ impl Default for TextLimits {
     }
 }
 
-impl TextLimits {
-    /// Sets [`max_states`](Self::max_states).
-    #[must_use]
-    pub fn max_states(mut self, max_states: usize) -> Self {
-        self.max_states = max_states;
-        self
-    }
-
-    /// Sets [`max_steps`](Self::max_steps).
-    #[must_use]
-    pub fn max_steps(mut self, max_steps: usize) -> Self {
-        self.max_steps = max_steps;
-        self
-    }
-
-    /// Sets [`max_total_steps`](Self::max_total_steps).
-    #[must_use]
-    pub fn max_total_steps(mut self, max_total_steps: usize) -> Self {
-        self.max_total_steps = max_total_steps;
-        self
-    }
-}
+setters! { TextLimits { max_states: usize, max_steps: usize, max_total_steps: usize } }

@@ -13,7 +13,8 @@
 //!   by name.
 //!
 //! ```
-//! use grammask_grammar_frontends::gbnf::{GbnfOptions, parse};
+//! use grammask_grammar_frontends::ebnf::EbnfOptions;
+//! use grammask_grammar_frontends::gbnf::parse;
 //!
 //! let grammar = parse(
 //!     r#"
@@ -21,7 +22,7 @@
 //!     item ::= "- " [^\n]{1,80} "\n" |
 //!              "\n"
 //!     "#,
-//!     &GbnfOptions::default(),
+//!     &EbnfOptions::default(),
 //! )?;
 //! assert_eq!(grammar.rule_count(), 2);
 //! # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
@@ -30,45 +31,13 @@
 use grammask_grammar_ir::Grammar;
 
 use crate::diagnostic::Diagnostics;
-use crate::ebnf::{Dialect, EbnfLimits, parse_dialect};
-
-/// How to read a grammar, and how much of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GbnfOptions {
-    /// The start rule's name; `root` by default.
-    pub root: String,
-    /// Bounds on what is taken.
-    pub limits: EbnfLimits,
-}
-
-impl Default for GbnfOptions {
-    fn default() -> Self {
-        Self { root: "root".to_owned(), limits: EbnfLimits::default() }
-    }
-}
-
-impl GbnfOptions {
-    /// Sets [`root`](Self::root).
-    #[must_use]
-    pub fn root(mut self, root: impl Into<String>) -> Self {
-        self.root = root.into();
-        self
-    }
-
-    /// Sets [`limits`](Self::limits).
-    #[must_use]
-    pub fn limits(mut self, limits: EbnfLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-}
+use crate::ebnf::{Dialect, EbnfOptions, parse_dialect};
 
 /// Reads a grammar.
 ///
 /// # Errors
 ///
-/// Everything that is wrong, up to [`EbnfLimits::reports`] mistakes, in the order of the source.
-pub fn parse(source: &str, options: &GbnfOptions) -> Result<Grammar, Diagnostics> {
+/// Everything that is wrong, up to [`EbnfLimits::reports`](crate::ebnf::EbnfLimits::reports) mistakes, in the order of the source.
+pub fn parse(source: &str, options: &EbnfOptions) -> Result<Grammar, Diagnostics> {
     parse_dialect(source, Dialect::Gbnf, &options.root, &options.limits)
 }

@@ -58,6 +58,7 @@ mod interrupt;
 mod json_escapes;
 mod per_process;
 mod rule_options;
+mod setters;
 mod shorten;
 mod span;
 mod toggle;

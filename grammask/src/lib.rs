@@ -70,7 +70,7 @@ pub use grammask_fsm::{CompileOptions, Program};
 #[cfg(feature = "apply")]
 pub use grammask_gpu_apply as apply;
 pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
-pub use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
+pub use grammask_grammar_frontends::gbnf;
 pub use grammask_grammar_frontends::json::{self, JsonObject, JsonValue};
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 pub use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};

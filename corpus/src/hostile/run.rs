@@ -1,7 +1,6 @@
 //! Puts an input to a compiler, and says of each call how it ended.
 
 use grammask_grammar_frontends::ebnf::EbnfOptions;
-use grammask_grammar_frontends::gbnf::GbnfOptions;
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
@@ -77,7 +76,7 @@ fn compile<B: BuildBackend>(
     match &input.syntax {
         Syntax::Schema => compiler.json_schema(source, &JsonSchemaOptions::default()),
         Syntax::Ebnf => compiler.ebnf(source, &EbnfOptions::default()),
-        Syntax::Gbnf => compiler.gbnf(source, &GbnfOptions::default()),
+        Syntax::Gbnf => compiler.gbnf(source, &EbnfOptions::default()),
         Syntax::Lark => compiler.lark(source, &LarkOptions::default()),
         Syntax::Regex => compiler.regex(source, &RegexOptions::default()),
         Syntax::Tag => compiler.structural_tag(source, &StructuralTagOptions::default()),

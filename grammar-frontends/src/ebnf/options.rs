@@ -1,5 +1,7 @@
 //! How a grammar is read, and bounds on it.
 
+use grammask_grammar_ir::setters;
+
 /// How to read a grammar, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -23,14 +25,9 @@ impl EbnfOptions {
         self.root = root.into();
         self
     }
-
-    /// Sets [`limits`](Self::limits).
-    #[must_use]
-    pub fn limits(mut self, limits: EbnfLimits) -> Self {
-        self.limits = limits;
-        self
-    }
 }
+
+setters! { EbnfOptions { limits: EbnfLimits } }
 
 /// Bounds on the text of a grammar. Past them it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,42 +52,13 @@ impl Default for EbnfLimits {
     }
 }
 
-impl EbnfLimits {
-    /// Sets [`source_bytes`](Self::source_bytes).
-    #[must_use]
-    pub fn source_bytes(mut self, source_bytes: usize) -> Self {
-        self.source_bytes = source_bytes;
-        self
-    }
-
-    /// Sets [`tokens`](Self::tokens).
-    #[must_use]
-    pub fn tokens(mut self, tokens: usize) -> Self {
-        self.tokens = tokens;
-        self
-    }
-
-    /// Sets [`nesting`](Self::nesting).
-    #[must_use]
-    pub fn nesting(mut self, nesting: usize) -> Self {
-        self.nesting = nesting;
-        self
-    }
-
-    /// Sets [`chunks`](Self::chunks).
-    #[must_use]
-    pub fn chunks(mut self, chunks: usize) -> Self {
-        self.chunks = chunks;
-        self
-    }
-
-    /// Sets [`reports`](Self::reports).
-    #[must_use]
-    pub fn reports(mut self, reports: usize) -> Self {
-        self.reports = reports;
-        self
-    }
-}
+setters! { EbnfLimits {
+    source_bytes: usize,
+    tokens: usize,
+    nesting: usize,
+    chunks: usize,
+    reports: usize,
+} }
 
 /// Trees of this depth are walked with recursion.
 pub(super) const MAX_NESTING: usize = 1_000;

@@ -1,6 +1,6 @@
 //! The options of a caller.
 
-use grammask_grammar_ir::Interrupt;
+use grammask_grammar_ir::{Interrupt, setters};
 
 use super::retriever::Retriever;
 
@@ -68,90 +68,27 @@ impl JsonSchemaOptions {
         self
     }
 
-    /// Sets [`whitespace`](Self::whitespace).
-    #[must_use]
-    pub fn whitespace(mut self, whitespace: Whitespace) -> Self {
-        self.whitespace = whitespace;
-        self
-    }
-
-    /// Sets [`around_root`](Self::around_root).
-    #[must_use]
-    pub fn around_root(mut self, around_root: u32) -> Self {
-        self.around_root = around_root;
-        self
-    }
-
-    /// Sets [`key_order`](Self::key_order).
-    #[must_use]
-    pub fn key_order(mut self, key_order: KeyOrder) -> Self {
-        self.key_order = key_order;
-        self
-    }
-
-    /// Sets [`objects`](Self::objects).
-    #[must_use]
-    pub fn objects(mut self, objects: Objects) -> Self {
-        self.objects = objects;
-        self
-    }
-
-    /// Sets [`free_names`](Self::free_names).
-    #[must_use]
-    pub fn free_names(mut self, free_names: FreeNames) -> Self {
-        self.free_names = free_names;
-        self
-    }
-
-    /// Sets [`escapes`](Self::escapes).
-    #[must_use]
-    pub fn escapes(mut self, escapes: Escapes) -> Self {
-        self.escapes = escapes;
-        self
-    }
-
-    /// Sets [`numbers`](Self::numbers).
-    #[must_use]
-    pub fn numbers(mut self, numbers: Numbers) -> Self {
-        self.numbers = numbers;
-        self
-    }
-
-    /// Sets [`formats`](Self::formats).
-    #[must_use]
-    pub fn formats(mut self, formats: Formats) -> Self {
-        self.formats = formats;
-        self
-    }
-
-    /// Sets [`unsupported`](Self::unsupported).
-    #[must_use]
-    pub fn unsupported(mut self, unsupported: Unsupported) -> Self {
-        self.unsupported = unsupported;
-        self
-    }
-
-    /// Sets [`interrupt`](Self::interrupt).
-    #[must_use]
-    pub fn interrupt(mut self, interrupt: Interrupt) -> Self {
-        self.interrupt = interrupt;
-        self
-    }
-
     /// Sets [`retriever`](Self::retriever).
     #[must_use]
     pub fn retriever(mut self, retriever: Retriever) -> Self {
         self.retriever = Some(retriever);
         self
     }
-
-    /// Sets [`limits`](Self::limits).
-    #[must_use]
-    pub fn limits(mut self, limits: JsonSchemaLimits) -> Self {
-        self.limits = limits;
-        self
-    }
 }
+
+setters! { JsonSchemaOptions {
+    whitespace: Whitespace,
+    around_root: u32,
+    key_order: KeyOrder,
+    objects: Objects,
+    free_names: FreeNames,
+    escapes: Escapes,
+    numbers: Numbers,
+    formats: Formats,
+    unsupported: Unsupported,
+    interrupt: Interrupt,
+    limits: JsonSchemaLimits,
+} }
 
 /// Which of the texts that stand for one JSON value are in the grammar: whitespace, escapes and numbers at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use grammask_grammar_ir::Grammar;
+use grammask_grammar_ir::{Grammar, setters};
 
 use crate::json_schema::{Escapes, JsonSchemaOptions, Whitespace};
 use crate::regex::RegexLimits;
@@ -45,35 +45,14 @@ impl LarkOptions {
         self.start = start.into();
         self
     }
-
-    /// Sets [`named`](Self::named).
-    #[must_use]
-    pub fn named(mut self, named: BTreeMap<String, NamedGrammar>) -> Self {
-        self.named = named;
-        self
-    }
-
-    /// Sets [`json_schema`](Self::json_schema).
-    #[must_use]
-    pub fn json_schema(mut self, json_schema: JsonSchemaOptions) -> Self {
-        self.json_schema = json_schema;
-        self
-    }
-
-    /// Sets [`regex`](Self::regex).
-    #[must_use]
-    pub fn regex(mut self, regex: RegexLimits) -> Self {
-        self.regex = regex;
-        self
-    }
-
-    /// Sets [`limits`](Self::limits).
-    #[must_use]
-    pub fn limits(mut self, limits: LarkLimits) -> Self {
-        self.limits = limits;
-        self
-    }
 }
+
+setters! { LarkOptions {
+    named: BTreeMap<String, NamedGrammar>,
+    json_schema: JsonSchemaOptions,
+    regex: RegexLimits,
+    limits: LarkLimits,
+} }
 
 /// A grammar that others refer to as `@name`.
 #[derive(Clone, Debug)]
@@ -117,49 +96,14 @@ impl Default for LarkLimits {
     }
 }
 
-impl LarkLimits {
-    /// Sets [`source_bytes`](Self::source_bytes).
-    #[must_use]
-    pub fn source_bytes(mut self, source_bytes: usize) -> Self {
-        self.source_bytes = source_bytes;
-        self
-    }
-
-    /// Sets [`tokens`](Self::tokens).
-    #[must_use]
-    pub fn tokens(mut self, tokens: usize) -> Self {
-        self.tokens = tokens;
-        self
-    }
-
-    /// Sets [`nesting`](Self::nesting).
-    #[must_use]
-    pub fn nesting(mut self, nesting: usize) -> Self {
-        self.nesting = nesting;
-        self
-    }
-
-    /// Sets [`chunks`](Self::chunks).
-    #[must_use]
-    pub fn chunks(mut self, chunks: usize) -> Self {
-        self.chunks = chunks;
-        self
-    }
-
-    /// Sets [`ends`](Self::ends).
-    #[must_use]
-    pub fn ends(mut self, ends: usize) -> Self {
-        self.ends = ends;
-        self
-    }
-
-    /// Sets [`reports`](Self::reports).
-    #[must_use]
-    pub fn reports(mut self, reports: usize) -> Self {
-        self.reports = reports;
-        self
-    }
-}
+setters! { LarkLimits {
+    source_bytes: usize,
+    tokens: usize,
+    nesting: usize,
+    chunks: usize,
+    ends: usize,
+    reports: usize,
+} }
 
 /// Trees of this depth are walked with recursion.
 pub(super) const MAX_NESTING: usize = 200;

@@ -1,5 +1,7 @@
 //! How a pattern is read, and bounds on it.
 
+use grammask_grammar_ir::setters;
+
 /// How a pattern is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -48,39 +50,18 @@ pub struct RegexOptions {
 }
 
 impl RegexOptions {
-    /// Sets [`dialect`](Self::dialect).
-    #[must_use]
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = dialect;
-        self
-    }
-
-    /// Sets [`matching`](Self::matching).
-    #[must_use]
-    pub fn matching(mut self, matching: Matching) -> Self {
-        self.matching = matching;
-        self
-    }
-
-    /// Sets [`letter_case`](Self::letter_case).
-    #[must_use]
-    pub fn letter_case(mut self, letter_case: LetterCase) -> Self {
-        self.letter_case = letter_case;
-        self
-    }
-
-    /// Sets [`limits`](Self::limits).
-    #[must_use]
-    pub fn limits(mut self, limits: RegexLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
     /// The options for JSON Schema's `pattern`: ECMA-262, matching anywhere.
     pub fn json_schema() -> Self {
         Self { dialect: Dialect::Ecma, matching: Matching::Search, ..Self::default() }
     }
 }
+
+setters! { RegexOptions {
+    dialect: Dialect,
+    matching: Matching,
+    letter_case: LetterCase,
+    limits: RegexLimits,
+} }
 
 /// Bounds on a pattern and on what is made of it. Past them the pattern is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,42 +94,13 @@ impl Default for RegexLimits {
     }
 }
 
-impl RegexLimits {
-    /// Sets [`pattern_bytes`](Self::pattern_bytes).
-    #[must_use]
-    pub fn pattern_bytes(mut self, pattern_bytes: usize) -> Self {
-        self.pattern_bytes = pattern_bytes;
-        self
-    }
-
-    /// Sets [`nesting`](Self::nesting).
-    #[must_use]
-    pub fn nesting(mut self, nesting: u32) -> Self {
-        self.nesting = nesting;
-        self
-    }
-
-    /// Sets [`unicode_classes`](Self::unicode_classes).
-    #[must_use]
-    pub fn unicode_classes(mut self, unicode_classes: usize) -> Self {
-        self.unicode_classes = unicode_classes;
-        self
-    }
-
-    /// Sets [`folded_characters`](Self::folded_characters).
-    #[must_use]
-    pub fn folded_characters(mut self, folded_characters: usize) -> Self {
-        self.folded_characters = folded_characters;
-        self
-    }
-
-    /// Sets [`expressions`](Self::expressions).
-    #[must_use]
-    pub fn expressions(mut self, expressions: usize) -> Self {
-        self.expressions = expressions;
-        self
-    }
-}
+setters! { RegexLimits {
+    pattern_bytes: usize,
+    nesting: u32,
+    unicode_classes: usize,
+    folded_characters: usize,
+    expressions: usize,
+} }
 
 /// Large Unicode classes that the patterns of one source may still have. One takes up to 0.2 ms to write where case is
 /// ignored, and a source of a megabyte has room for tens of thousands.

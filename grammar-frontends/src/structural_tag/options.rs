@@ -1,5 +1,7 @@
 //! How a structural tag is read, and bounds on it.
 
+use grammask_grammar_ir::setters;
+
 use crate::ebnf::EbnfOptions;
 use crate::json_schema::{JsonSchemaOptions, Objects};
 
@@ -26,21 +28,7 @@ impl Default for StructuralTagOptions {
     }
 }
 
-impl StructuralTagOptions {
-    /// Sets [`json_schema`](Self::json_schema).
-    #[must_use]
-    pub fn json_schema(mut self, options: JsonSchemaOptions) -> Self {
-        self.json_schema = options;
-        self
-    }
-
-    /// Sets [`limits`](Self::limits).
-    #[must_use]
-    pub fn limits(mut self, limits: StructuralTagLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-}
+setters! { StructuralTagOptions { json_schema: JsonSchemaOptions, limits: StructuralTagLimits } }
 
 /// Bounds on a structural tag. Past them it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Constructs that only GBNF has.
 
 use grammask_grammar_frontends::ebnf::{EbnfOptions, parse as parse_ebnf};
-use grammask_grammar_frontends::gbnf::{GbnfOptions, parse};
+use grammask_grammar_frontends::gbnf::parse;
 
 /// A GBNF grammar and an EBNF one that means the same.
 #[track_caller]
 fn check(gbnf: &str, ebnf: &str) {
-    let ours = parse(gbnf, &GbnfOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let ours = parse(gbnf, &EbnfOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     let theirs = parse_ebnf(ebnf, &EbnfOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert!(ours.is_same_up_to_names(&theirs), "{ours}\n{theirs}");
 }

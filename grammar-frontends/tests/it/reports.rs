@@ -10,7 +10,7 @@ fn ebnf(source: &str) -> String {
 }
 
 fn gbnf(source: &str) -> String {
-    let error = gbnf::parse(source, &gbnf::GbnfOptions::default()).unwrap_err();
+    let error = gbnf::parse(source, &ebnf::EbnfOptions::default()).unwrap_err();
     error.render(source, "grammar.gbnf", Color::Never)
 }
 
@@ -33,7 +33,7 @@ fn options_in_a_body() {
         assert!(ebnf::parse(&source, &ebnf::EbnfOptions::default()).is_ok(), "{source}");
     }
     let gbnf_source = "root ::= x[lazy]\nx ::= \"b\"";
-    assert!(gbnf::parse(gbnf_source, &gbnf::GbnfOptions::default()).is_ok());
+    assert!(gbnf::parse(gbnf_source, &ebnf::EbnfOptions::default()).is_ok());
 }
 
 #[test]

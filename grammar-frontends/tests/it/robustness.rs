@@ -23,7 +23,7 @@ fn within<T>(what: &str, run: impl FnOnce() -> T) -> T {
 fn everything(source: &str) -> Vec<Diagnostics> {
     let mut errors = Vec::new();
     errors.extend(ebnf::parse(source, &ebnf::EbnfOptions::default()).err());
-    errors.extend(gbnf::parse(source, &gbnf::GbnfOptions::default()).err());
+    errors.extend(gbnf::parse(source, &ebnf::EbnfOptions::default()).err());
     for dialect in [Dialect::Perl, Dialect::Ecma] {
         errors.extend(regex::parse(source, &RegexOptions::default().dialect(dialect)).err());
     }
@@ -90,7 +90,7 @@ fn a_megabyte_of_rules() {
     source += &format!("rule{number} ::= \"end\"\n");
     let grammar = within("rules", || ebnf::parse(&source, &ebnf::EbnfOptions::default()).unwrap());
     assert_eq!(grammar.rule_count(), number + 2);
-    assert!(gbnf::parse(&source, &gbnf::GbnfOptions::default()).unwrap().is_same(&grammar));
+    assert!(gbnf::parse(&source, &ebnf::EbnfOptions::default()).unwrap().is_same(&grammar));
 
     let one_rule = format!("root ::= {}\"a\"", "\"text\" | [a-z]+ root ".repeat(50_000));
     within("one rule", || ebnf::parse(&one_rule, &ebnf::EbnfOptions::default()).unwrap());

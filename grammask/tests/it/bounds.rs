@@ -12,7 +12,6 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use grammask::ebnf::EbnfOptions;
-use grammask::gbnf::GbnfOptions;
 use grammask::json_schema::JsonSchemaOptions;
 use grammask::regex::RegexOptions;
 use grammask::{
@@ -108,7 +107,7 @@ const SYNTAXES: [Syntax; 4] = [Syntax::Ebnf, Syntax::Gbnf, Syntax::Regex, Syntax
 fn compile(syntax: Syntax, source: &str) -> Result<CompiledGrammar, CompileError> {
     match syntax {
         Syntax::Ebnf => compiler().ebnf(source, &EbnfOptions::default()),
-        Syntax::Gbnf => compiler().gbnf(source, &GbnfOptions::default()),
+        Syntax::Gbnf => compiler().gbnf(source, &EbnfOptions::default()),
         Syntax::Regex => compiler().regex(source, &RegexOptions::default()),
         Syntax::Schema => compiler().json_schema(source, &JsonSchemaOptions::default()),
     }

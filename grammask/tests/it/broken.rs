@@ -9,7 +9,6 @@ mod schema_meaning;
 mod tokenizers;
 
 use grammask::ebnf::EbnfOptions;
-use grammask::gbnf::GbnfOptions;
 use grammask::json_schema::JsonSchemaOptions;
 use grammask::regex::RegexOptions;
 use grammask::{Color, CompileError, CompiledGrammar, Vocabulary, VocabularyOptions};
@@ -29,7 +28,7 @@ pub(crate) fn ebnf(source: &str) -> String {
 }
 
 pub(crate) fn gbnf(source: &str) -> String {
-    report(source, "grammar.gbnf", compiler().gbnf(source, &GbnfOptions::default()))
+    report(source, "grammar.gbnf", compiler().gbnf(source, &EbnfOptions::default()))
 }
 
 pub(crate) fn regex(pattern: &str) -> String {

@@ -1,5 +1,7 @@
 //! Bounds on the cost of one grammar and of one call.
 
+use grammask_grammar_ir::setters;
+
 /// Bounds on memory and work. Each leads to an error that names it, never to a wrong answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -41,60 +43,13 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    /// Sets [`max_table_bytes`](Self::max_table_bytes).
-    #[must_use]
-    pub fn max_table_bytes(mut self, max_table_bytes: usize) -> Self {
-        self.max_table_bytes = max_table_bytes;
-        self
-    }
-
-    /// Sets [`max_mask_bytes`](Self::max_mask_bytes).
-    #[must_use]
-    pub fn max_mask_bytes(mut self, max_mask_bytes: usize) -> Self {
-        self.max_mask_bytes = max_mask_bytes;
-        self
-    }
-
-    /// Sets [`max_pool_bytes`](Self::max_pool_bytes).
-    #[must_use]
-    pub fn max_pool_bytes(mut self, max_pool_bytes: usize) -> Self {
-        self.max_pool_bytes = max_pool_bytes;
-        self
-    }
-
-    /// Sets [`max_total_bytes`](Self::max_total_bytes).
-    #[must_use]
-    pub fn max_total_bytes(mut self, max_total_bytes: usize) -> Self {
-        self.max_total_bytes = max_total_bytes;
-        self
-    }
-
-    /// Sets [`max_cache_bytes`](Self::max_cache_bytes).
-    #[must_use]
-    pub fn max_cache_bytes(mut self, max_cache_bytes: usize) -> Self {
-        self.max_cache_bytes = max_cache_bytes;
-        self
-    }
-
-    /// Sets [`max_items_per_set`](Self::max_items_per_set).
-    #[must_use]
-    pub fn max_items_per_set(mut self, max_items_per_set: usize) -> Self {
-        self.max_items_per_set = max_items_per_set;
-        self
-    }
-
-    /// Sets [`max_distinct_bytes`](Self::max_distinct_bytes).
-    #[must_use]
-    pub fn max_distinct_bytes(mut self, max_distinct_bytes: usize) -> Self {
-        self.max_distinct_bytes = max_distinct_bytes;
-        self
-    }
-
-    /// Sets [`max_work_per_call`](Self::max_work_per_call).
-    #[must_use]
-    pub fn max_work_per_call(mut self, max_work_per_call: u64) -> Self {
-        self.max_work_per_call = max_work_per_call;
-        self
-    }
-}
+setters! { Limits {
+    max_table_bytes: usize,
+    max_mask_bytes: usize,
+    max_pool_bytes: usize,
+    max_total_bytes: usize,
+    max_cache_bytes: usize,
+    max_items_per_set: usize,
+    max_distinct_bytes: usize,
+    max_work_per_call: u64,
+} }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use grammask_fsm::{CompileOptions, compile_deferred};
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
-use grammask_grammar_frontends::gbnf::{self, GbnfOptions};
+use grammask_grammar_frontends::gbnf;
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
@@ -92,7 +92,7 @@ impl<B: BuildBackend> Compiler<B> {
     /// # Errors
     ///
     /// As for [`ebnf`](Self::ebnf).
-    pub fn gbnf(&self, source: &str, options: &GbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
+    pub fn gbnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.cached_by_options("gbnf", Some(options), source, || {
             self.read_from(source, || Ok(gbnf::parse(source, options)?))
         })

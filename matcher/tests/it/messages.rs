@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 use grammask_earley::Engine;
 use grammask_grammar_frontends::ebnf::EbnfOptions;
-use grammask_grammar_frontends::gbnf::GbnfOptions;
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
@@ -84,7 +83,7 @@ fn of_grammars() {
         let compiled = compiler.ebnf(&source, &EbnfOptions::default());
         assert!(compiled.is_err(), "{template}");
         check(&source, compiled);
-        check(&source, compiler.gbnf(&source, &GbnfOptions::default()));
+        check(&source, compiler.gbnf(&source, &EbnfOptions::default()));
     }
     let source = long("WORD ::= WORD \"a\" | \"b\"\nroot ::= WORD");
     check(&source, compiler_of::<pda::Engine>().ebnf(&source, &EbnfOptions::default()));
@@ -173,7 +172,7 @@ fn of_many_mistakes() {
         let compiled = compiler.ebnf(&source, &EbnfOptions::default());
         assert!(compiled.is_err(), "{:.60}", source);
         check(&source, compiled);
-        check(&source, compiler.gbnf(&source, &GbnfOptions::default()));
+        check(&source, compiler.gbnf(&source, &EbnfOptions::default()));
     }
     for source in [
         format!("start: {}", many("x#", " ")),
