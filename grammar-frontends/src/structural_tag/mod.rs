@@ -54,7 +54,7 @@
 //!
 //! A document comes in and a [`Grammar`](grammask_grammar_ir::Grammar) goes out, or a [`GrammarSkeleton`]
 //! with rules that stand for its schemas. `read` makes a `format` of the document, `lower` a grammar of the
-//! format. `scan` and its users (`schema_cache`, `split_tags`) are short cuts for documents that resemble one
+//! format. `scan` and its users (`document`, `split_tags`) are short cuts for documents that resemble one
 //! another, and may only answer what reading the whole document would. Each can be changed alone. Imports
 //! `diagnostic`, `regex`, `ebnf` and `json_schema`.
 
@@ -68,7 +68,6 @@ mod options;
 mod place;
 mod read;
 mod scan;
-mod schema_cache;
 mod schema_value;
 mod split_tags;
 mod styles;
@@ -81,7 +80,7 @@ mod write;
 pub use embedded_schema::{EmbeddedSchema, GrammarSkeleton};
 pub use format::MemberOrder;
 pub use options::{StructuralTagLimits, StructuralTagOptions};
-pub use schema_cache::SchemaCache;
+pub use schema_value::SchemaValue;
 pub use split_tags::SplitTags;
 pub use tag::StructuralTag;
 pub use tag_parts::{TagArm, TagContent, TagExtent, TagTemplate, TagText};

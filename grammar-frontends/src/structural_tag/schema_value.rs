@@ -6,10 +6,9 @@ use super::scan::string_end;
 use crate::json::JsonValue;
 use crate::json_schema::{SimpleSchema, estimate, estimate_value};
 
-/// A schema, as it was read or as it is in a document. Where there is a [`SimpleSchema`] for the text, it is
-/// read when its value is asked for: most are not.
+/// A schema, as it was read or as it is in a document. Simple ones are read when their value is asked for: most are not.
 #[derive(Clone, Debug)]
-pub(crate) struct SchemaValue(Arc<Contents>);
+pub struct SchemaValue(Arc<Contents>);
 
 #[derive(Debug)]
 struct Contents {
@@ -28,7 +27,7 @@ struct SchemaText {
 
 impl SchemaValue {
     /// Reads a schema, or sees that it can be read later. `None` where the text is no JSON.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         let simple = estimate(text);
         let value = match simple {
             Some(_) => OnceLock::new(),
@@ -38,6 +37,11 @@ impl SchemaValue {
             value,
             source: Some(SchemaText { text: without_space(text).into(), simple }),
         })))
+    }
+
+    /// About the bytes of memory that it holds: its text twice, and the tree of values.
+    pub fn memory_usage(&self) -> usize {
+        self.text().map_or(0, str::len).saturating_mul(8)
     }
 
     pub(crate) fn value(&self) -> &Arc<JsonValue> {

@@ -5,7 +5,7 @@ use grammask_grammar_ir::Grammar;
 use super::embedded_schema::GrammarSkeleton;
 use super::format::Format;
 use super::options::StructuralTagOptions;
-use super::schema_cache::SchemaCache;
+use super::schema_value::SchemaValue;
 use super::{document, lower, write};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::json::JsonValue;
@@ -24,11 +24,28 @@ impl StructuralTag {
     ///
     /// The first thing that is wrong, with its JSON pointer.
     pub fn parse(source: &str, options: &StructuralTagOptions) -> Result<Self, Diagnostics> {
+        Self::parse_with(source, options, SchemaValue::read)
+    }
+
+    /// As [`parse`](Self::parse); `read` has what [`SchemaValue::read`] says of the texts of schemas, which are equal from
+    /// one document to the next and most of their text.
+    ///
+    /// # Errors
+    ///
+    /// As for [`parse`](Self::parse).
+    pub fn parse_with(
+        source: &str,
+        options: &StructuralTagOptions,
+        read: impl FnMut(&str) -> Option<SchemaValue>,
+    ) -> Result<Self, Diagnostics> {
         let limit = options.limits.document_bytes;
         if source.len() > limit {
             let message = format!("the structural tag has {} bytes, more than {limit}", source.len());
             let error = Diagnostic::error("structural-tag/limit", message);
             return Err(error.with_hint("make it smaller or raise the limit `document_bytes`").into());
+        }
+        if let Some(format) = document::format_without_schemas(source, options, read) {
+            return Ok(Self { format });
         }
         let value: JsonValue = source.parse().map_err(|error| {
             let message = format!("Failed to parse JSON: {error}");
@@ -37,23 +54,6 @@ impl StructuralTag {
         match document::format(&value, options, &[]) {
             Ok(format) => Ok(Self { format }),
             Err(error) => Err((*error).with_json_source(source).into()),
-        }
-    }
-
-    /// As [`parse`](Self::parse), without reading schemas that are in the cache; the others are put there.
-    ///
-    /// # Errors
-    ///
-    /// As for [`parse`](Self::parse).
-    pub fn parse_with(
-        source: &str,
-        options: &StructuralTagOptions,
-        cache: &SchemaCache,
-    ) -> Result<Self, Diagnostics> {
-        let is_short = source.len() <= options.limits.document_bytes;
-        match is_short.then(|| cache.read(source, options)).flatten() {
-            Some(format) => Ok(Self { format }),
-            None => Self::parse(source, options),
         }
     }
 

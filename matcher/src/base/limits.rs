@@ -16,8 +16,8 @@ pub struct Limits {
     /// Bytes that all grammars of one compiler may hold together, tables and masks, before those that were not used
     /// for longest go; see [`Budget`](crate::Budget). Default 1 GiB.
     pub max_total_bytes: usize,
-    /// Bytes of the grammars that a compiler keeps by the content of their source; 0 to keep none. Default 48 MiB. A
-    /// quarter as much comes on top for the automata of schemas that structural tags have in common.
+    /// Bytes of all that a compiler keeps by the content of its source, grammars and the parts of structural tags; 0 to
+    /// keep nothing. Default 48 MiB. Sizes are summed up whenever a sixteenth of it was added.
     pub max_cache_bytes: usize,
     /// Parses that may be alive at once. Default 100,000.
     pub max_items_per_set: usize,

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use grammask_fsm::DeferredProgram;
 use grammask_grammar_ir::{Interrupt, Interrupted, PerProcess};
 use hashbrown::HashTable;
 
 use crate::base::content_hash::content_hash;
 
-/// Keeps compiled values under keys that hold their content: the syntax, the options and the source.
+/// Keeps compiled values under keys that hold their content: the syntax, the options and the source. A compiler keeps
+/// grammars in one, and beside them the parts of structural tags: one budget holds for all of them.
 ///
 /// Threads that ask for the same key at the same time compile it once. Keys are compared in full, so different
 /// sources can never share an entry. Failures are not kept. A forked process keeps the entries of its parent. A source
@@ -23,9 +23,6 @@ pub struct CompileCache<V> {
     inner: PerProcess<Mutex<CacheEntries<V>>>,
 }
 
-/// The automata of schemas, by the content of their sources.
-pub(crate) type SchemaPrograms = CompileCache<Arc<DeferredProgram>>;
-
 #[derive(Debug)]
 struct CacheEntries<V> {
     entries: HashTable<CacheEntry<V>>,
@@ -33,8 +30,64 @@ struct CacheEntries<V> {
     clock: u64,
     /// Bytes added since sizes were last asked for.
     added_bytes: usize,
+    /// By the kind of the value.
+    counts: [HitCounts; 5],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct HitCounts {
     hits: u64,
     misses: u64,
+}
+
+/// The kinds of values of a compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    Grammar,
+    /// The automata of a schema in a structural tag.
+    Schema,
+    /// A schema in a structural tag, read.
+    SchemaText,
+    /// The structure around tags.
+    Template,
+    /// A tag, whose source is a JSON object. An object ends where it ends, so a text that begins with the source of a
+    /// known tag has that tag, and no other: a known tag is found without looking for its end.
+    Tag,
+}
+
+impl EntryKind {
+    fn index(self) -> usize {
+        match self {
+            Self::Grammar => 0,
+            Self::Schema => 1,
+            Self::SchemaText => 2,
+            Self::Template => 3,
+            Self::Tag => 4,
+        }
+    }
+}
+
+/// This number of bytes at the beginning of a tag finds it. The tags of a request differ from each other by
+/// their names, which are at the front.
+const TAG_PREFIX_LEN: usize = 128;
+
+/// Most entries of one hash, such as tags with one such beginning. The one that was not used for longest goes.
+const MAX_ENTRIES_PER_HASH: usize = 64;
+
+/// There is no value, or an interrupt came before it.
+struct NoValue;
+
+impl From<Interrupted> for NoValue {
+    fn from(_: Interrupted) -> Self {
+        Self
+    }
+}
+
+/// Where the value of a key is, or comes to be.
+struct EntryPlace<V> {
+    hash: u64,
+    kind: EntryKind,
+    slot: Arc<Slot<V>>,
 }
 
 /// The value of one key. The first thread that asks for the key holds the lock while it compiles.
@@ -42,27 +95,36 @@ type Slot<V> = PerProcess<Mutex<Option<V>>>;
 
 impl<V> Default for CacheEntries<V> {
     fn default() -> Self {
-        Self { entries: HashTable::new(), clock: 0, added_bytes: 0, hits: 0, misses: 0 }
+        Self { entries: HashTable::new(), clock: 0, added_bytes: 0, counts: Default::default() }
     }
 }
 
-/// A whole content, in parts. Documents are long: they are not copied to be looked for.
+/// A whole content, in parts: syntax, options, source. Documents are long: they are not copied to be looked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SourceKey<'k>(pub(crate) [&'k str; 3]);
+pub(crate) struct SourceKey<'k> {
+    pub(crate) kind: EntryKind,
+    pub(crate) parts: [&'k str; 3],
+}
 
 impl<'k> SourceKey<'k> {
-    pub(crate) fn of_text(part: &'k str) -> Self {
-        Self(["", "", part])
+    fn of_text(source: &'k str) -> Self {
+        Self { kind: EntryKind::Grammar, parts: ["", "", source] }
     }
 
     fn hash(self) -> u64 {
-        content_hash(self.0)
+        match (self.kind, self.parts) {
+            (EntryKind::Tag, [.., source]) => {
+                content_hash([&source.as_bytes()[..source.len().min(TAG_PREFIX_LEN)]])
+            }
+            (_, parts) => content_hash(parts),
+        }
     }
 
     fn matches<V>(self, entry: &CacheEntry<V>) -> bool {
-        let Self([one, two, three]) = self;
+        let [one, two, three] = self.parts;
         let ends = [one.len(), one.len() + two.len()];
-        entry.ends == ends
+        entry.kind == self.kind
+            && entry.ends == ends
             && entry.key[ends[1]..] == *three
             && entry.key[ends[0]..ends[1]] == *two
             && entry.key[..ends[0]] == *one
@@ -72,6 +134,7 @@ impl<'k> SourceKey<'k> {
 #[derive(Debug)]
 struct CacheEntry<V> {
     hash: u64,
+    kind: EntryKind,
     /// The parts of the key, one after the other, and the ends of the first two.
     key: Box<str>,
     ends: [usize; 2],
@@ -127,11 +190,11 @@ impl<V: Clone> CompileCache<V> {
         size: impl Fn(&V) -> usize,
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        let (hash, slot) = self.slot(key);
+        let place = self.place(key);
         // The lock of the slot is held while the value is compiled. Callers with the same key wait for it,
         // and callers with other keys do not.
-        let value = slot.lock();
-        self.fill(hash, &slot, value, size, compile)
+        let value = place.slot.lock();
+        self.fill(&place, value, size, compile)
     }
 
     /// As [`get_or_compile_until`](Self::get_or_compile_until), under a key of several parts.
@@ -145,65 +208,99 @@ impl<V: Clone> CompileCache<V> {
         if *interrupt == Interrupt::never() {
             return self.get_or_compile_key(key, size, compile);
         }
-        let (hash, slot) = self.slot(key);
+        let place = self.place(key);
         let value = loop {
-            match slot.try_lock() {
+            match place.slot.try_lock() {
                 Some(value) => break value,
                 None => interrupt.check()?,
             }
             std::thread::sleep(POLL_INTERVAL);
         };
-        self.fill(hash, &slot, value, size, compile)
+        self.fill(&place, value, size, compile)
+    }
+
+    /// As [`get_or_compile_until`](Self::get_or_compile_until), where `make` says no more than that there is no value.
+    pub(crate) fn get_or_make(
+        &self,
+        key: SourceKey<'_>,
+        interrupt: &Interrupt,
+        size: impl Fn(&V) -> usize,
+        make: impl FnOnce() -> Option<V>,
+    ) -> Option<V> {
+        self.get_or_compile_key_until(key, interrupt, size, || make().ok_or(NoValue)).ok()
     }
 
     /// The value under the key, if it is compiled already.
     pub(crate) fn get(&self, key: SourceKey<'_>) -> Option<V> {
-        let hash = key.hash();
+        self.find(key.hash(), |entry| key.matches(entry))
+    }
+
+    /// The tag with which a text begins, under some options, if it is known and has the length of the prefix that finds it.
+    pub(crate) fn get_tag_at(&self, text: &str) -> Option<V> {
+        let prefix = text.as_bytes().get(..TAG_PREFIX_LEN)?;
+        // The hash only picks the entries to look at. A tag counts if its whole text is there.
+        let is_meant = |entry: &CacheEntry<V>| {
+            entry.kind == EntryKind::Tag && text.starts_with(&entry.key[entry.ends[1]..])
+        };
+        self.find(content_hash([prefix]), is_meant)
+    }
+
+    fn find(&self, hash: u64, is_meant: impl Fn(&CacheEntry<V>) -> bool) -> Option<V> {
         let mut inner = self.lock();
         inner.clock += 1;
         let now = inner.clock;
-        let entry = inner.entries.find_mut(hash, |entry| key.matches(entry))?;
+        let entry = inner.entries.find_mut(hash, is_meant)?;
         entry.last_use = now;
         // A locked slot is one that is being compiled, so there is no value yet.
         let value = entry.value.try_lock()?.clone()?;
-        inner.hits += 1;
+        let kind = entry.kind;
+        inner.counts[kind.index()].hits += 1;
         Some(value)
     }
 
     /// Counts hits that were found without asking here.
-    pub(crate) fn note_hits(&self, hits: u64) {
+    pub(crate) fn note_hits(&self, kind: EntryKind, hits: u64) {
         if hits > 0 {
-            self.lock().hits += hits;
+            self.lock().counts[kind.index()].hits += hits;
         }
     }
 
     /// How often something was found, and how often it had to be compiled.
     pub fn hits_and_misses(&self) -> (u64, u64) {
-        let inner = self.lock();
-        (inner.hits, inner.misses)
+        self.hits_and_misses_of(EntryKind::Grammar)
+    }
+
+    /// As [`hits_and_misses`](Self::hits_and_misses), for values of a kind.
+    pub(crate) fn hits_and_misses_of(&self, kind: EntryKind) -> (u64, u64) {
+        let HitCounts { hits, misses } = self.lock().counts[kind.index()];
+        (hits, misses)
+    }
+
+    /// How many entries of a kind there are.
+    pub(crate) fn len_of(&self, kind: EntryKind) -> usize {
+        self.lock().entries.iter().filter(|entry| entry.kind == kind).count()
     }
 
     fn fill<E>(
         &self,
-        hash: u64,
-        slot: &Arc<Slot<V>>,
+        place: &EntryPlace<V>,
         mut value: MutexGuard<'_, Option<V>>,
         size: impl Fn(&V) -> usize,
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         if let Some(value) = &*value {
-            self.lock().hits += 1;
+            self.note_hits(place.kind, 1);
             return Ok(value.clone());
         }
         let compiled = compile();
         match &compiled {
             Ok(compiled) => *value = Some(compiled.clone()),
             // Errors are not kept: a caller that waits tries again, under its own interrupt and limits.
-            Err(_) => self.forget(hash, slot),
+            Err(_) => self.forget(place),
         }
         // Before the lock of the cache, which other threads take while they hold no slot.
         drop(value);
-        let evicted = self.note_compiled(hash, slot, compiled.as_ref().ok(), size);
+        let evicted = self.note_compiled(place, compiled.as_ref().ok(), size);
         // To free dozens of grammars takes milliseconds, so the lock is free by then.
         drop(evicted);
         compiled
@@ -248,15 +345,14 @@ impl<V: Clone> CompileCache<V> {
     /// Counts a compiled value. Returns the entries that are evicted for it.
     fn note_compiled(
         &self,
-        hash: u64,
-        slot: &Arc<Slot<V>>,
+        place: &EntryPlace<V>,
         compiled: Option<&V>,
         size: impl Fn(&V) -> usize,
     ) -> Vec<CacheEntry<V>> {
         let mut inner = self.lock();
-        inner.misses += 1;
+        inner.counts[place.kind.index()].misses += 1;
         let (Some(compiled), Some(max_bytes)) = (compiled, self.max_bytes) else { return Vec::new() };
-        let key = inner.entries.find(hash, |entry| Arc::ptr_eq(&entry.value, slot));
+        let key = inner.entries.find(place.hash, |entry| Arc::ptr_eq(&entry.value, &place.slot));
         let key = key.map_or(0, |entry| entry.key.len());
         inner.added_bytes = inner.added_bytes.saturating_add(key + size(compiled));
         // Sizes are summed up only once in a while, because that visits every entry. The bound is passed by a
@@ -278,32 +374,34 @@ impl<V: Clone> CompileCache<V> {
         self.lock().entries.iter().map(|entry| entry.key.len() + entry.size(&size)).sum()
     }
 
-    fn slot(&self, key: SourceKey<'_>) -> (u64, Arc<Slot<V>>) {
-        let hash = key.hash();
+    fn place(&self, key: SourceKey<'_>) -> EntryPlace<V> {
+        let (hash, kind) = (key.hash(), key.kind);
         let mut inner = self.lock();
         inner.clock += 1;
         let now = inner.clock;
         if let Some(entry) = inner.entries.find_mut(hash, |entry| key.matches(entry)) {
             entry.last_use = now;
-            return (hash, Arc::clone(&entry.value));
+            return EntryPlace { hash, kind, slot: Arc::clone(&entry.value) };
         }
+        inner.limit_alike(hash);
         // The entry is there before its value, so that the second caller finds the slot and waits.
-        let value = Arc::<Slot<V>>::default();
-        let SourceKey([one, two, _]) = key;
+        let slot = Arc::<Slot<V>>::default();
+        let [one, two, _] = key.parts;
         let entry = CacheEntry {
             hash,
-            key: key.0.concat().into(),
+            kind,
+            key: key.parts.concat().into(),
             ends: [one.len(), one.len() + two.len()],
-            value: Arc::clone(&value),
+            value: Arc::clone(&slot),
             last_use: now,
         };
         inner.entries.insert_unique(hash, entry, |entry| entry.hash);
-        (hash, value)
+        EntryPlace { hash, kind, slot }
     }
 
-    fn forget(&self, hash: u64, slot: &Arc<Slot<V>>) {
+    fn forget(&self, EntryPlace { hash, slot, .. }: &EntryPlace<V>) {
         let mut inner = self.lock();
-        if let Ok(entry) = inner.entries.find_entry(hash, |entry| Arc::ptr_eq(&entry.value, slot)) {
+        if let Ok(entry) = inner.entries.find_entry(*hash, |entry| Arc::ptr_eq(&entry.value, slot)) {
             entry.remove();
         }
     }
@@ -317,6 +415,18 @@ impl<V: Clone> CompileCache<V> {
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 impl<V> CacheEntries<V> {
+    /// Removes the least recently used entry of a hash where there are too many: a look-up reads all of them.
+    fn limit_alike(&mut self, hash: u64) {
+        let alike = self.entries.iter_hash(hash).filter(|entry| entry.hash == hash);
+        let (count, oldest) =
+            alike.fold((0, u64::MAX), |(count, oldest), entry| (count + 1, oldest.min(entry.last_use)));
+        if count >= MAX_ENTRIES_PER_HASH
+            && let Ok(entry) = self.entries.find_entry(hash, |entry| entry.last_use == oldest)
+        {
+            entry.remove();
+        }
+    }
+
     /// Removes the least recently used entries.
     fn shrink(&mut self, max_bytes: usize, size: impl Fn(&V) -> usize) -> Vec<CacheEntry<V>> {
         let mut sized: Vec<(u64, usize, u64)> = self
@@ -387,6 +497,50 @@ mod tests {
         assert_eq!(cache.len(), 2);
         assert_eq!(get(&cache, "b", 1), 1, "b had not been used for longest");
         assert_eq!(get(&cache, "a", 2), 10);
+    }
+
+    fn tag(number: usize) -> String {
+        format!(r#"{{"begin": "{}", "end": {number}}}"#, "a".repeat(TAG_PREFIX_LEN))
+    }
+
+    fn tag_key<'k>(context: &'k str, source: &'k str) -> SourceKey<'k> {
+        SourceKey { kind: EntryKind::Tag, parts: ["", context, source] }
+    }
+
+    fn keep_tag(cache: &CompileCache<usize>, source: &str, value: usize) {
+        let kept: Result<_, Infallible> =
+            cache.get_or_compile_key(tag_key("context", source), |_| 0, || Ok(value));
+        assert_eq!(kept, Ok(value));
+    }
+
+    #[test]
+    fn a_tag_is_found_by_a_text_that_begins_with_it() {
+        let cache = CompileCache::new(None);
+        (0..10).for_each(|number| keep_tag(&cache, &tag(number), number));
+        for number in 0..10 {
+            assert_eq!(cache.get_tag_at(&format!("{}, 1", tag(number))), Some(number));
+            assert_eq!(cache.get(tag_key("context", &tag(number))), Some(number));
+            assert_eq!(cache.get(tag_key("other", &tag(number))), None);
+        }
+        assert_eq!(cache.get_tag_at(&tag(10)), None);
+        assert_eq!(cache.get_tag_at(&tag(1)[..tag(1).len() - 1]), None);
+        keep_tag(&cache, "{}", 1);
+        assert_eq!(cache.get_tag_at("{}"), None, "too short");
+        assert_eq!(cache.get(tag_key("context", "{}")), Some(1));
+        // A grammar with the same text is another entry.
+        assert_eq!(get(&cache, &tag(1), 77), 77);
+        assert_eq!((cache.len_of(EntryKind::Grammar), cache.len_of(EntryKind::Tag)), (1, 11));
+        assert_eq!(cache.hits_and_misses_of(EntryKind::Tag), (21, 11));
+    }
+
+    #[test]
+    fn tags_that_begin_alike_are_bounded() {
+        let cache = CompileCache::new(None);
+        for number in 0..3 * MAX_ENTRIES_PER_HASH {
+            keep_tag(&cache, &tag(number), number);
+            assert_eq!(cache.get_tag_at(&tag(0)), Some(0), "used all the time");
+        }
+        assert_eq!(cache.len(), MAX_ENTRIES_PER_HASH);
     }
 
     #[test]

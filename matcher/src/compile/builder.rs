@@ -4,7 +4,6 @@ use std::sync::{Arc, Weak};
 
 use grammask_earley::Engine;
 use grammask_fsm::CompileOptions;
-use grammask_grammar_frontends::structural_tag::SchemaCache;
 use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{Clock, LocalPool, MaskOptions, TokenSets, Vocabulary};
 
@@ -15,8 +14,7 @@ use super::compiler::{Compiler, CompilerParts};
 use crate::base::limits::Limits;
 use crate::base::threads::Threads;
 use crate::cache::budget::{Budget, BudgetCache};
-use crate::cache::compile_cache::{CompileCache, SchemaPrograms};
-use crate::cache::tag_cache::TagCache;
+use crate::cache::compile_cache::CompileCache;
 
 /// Settings of a [`Compiler`].
 pub struct CompilerBuilder<B: BuildBackend = Engine> {
@@ -111,14 +109,9 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         let as_cache: Arc<dyn BudgetCache> = Arc::clone(&cache) as Arc<dyn BudgetCache>;
         let weak: Weak<dyn BudgetCache> = Arc::downgrade(&as_cache);
         budget.add_cache(weak);
-        let schema_programs = SchemaPrograms::new(Some(limits.max_cache_bytes / 4));
-        let parsed_schemas = SchemaCache::new(limits.max_cache_bytes / 16);
         self.compiler.cache = cache;
-        self.compiler.parts.schema_programs = Arc::new(schema_programs);
-        self.compiler.parts.parsed_schemas = Arc::new(parsed_schemas);
         // The first compilation does not wait for this. Faults of the names are reported when they are needed.
         let _ = self.compiler.resolver().names();
-        self.compiler.parts.tags = Arc::new(TagCache::new(limits.max_cache_bytes / 4));
         self.compiler
     }
 }
@@ -135,9 +128,6 @@ impl Compiler {
             masks: MaskOptions::default(),
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
-            schema_programs: Arc::new(SchemaPrograms::new(Some(0))),
-            parsed_schemas: Arc::new(SchemaCache::new(0)),
-            tags: Arc::new(TagCache::new(0)),
             names: Arc::default(),
             options_keys: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),

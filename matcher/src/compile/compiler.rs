@@ -7,23 +7,22 @@ use std::time::Duration;
 
 use grammask_earley::Engine;
 use grammask_fsm::{CompileOptions, LinkedProgram, Program, compile_with};
-use grammask_grammar_frontends::structural_tag::SchemaCache;
 use grammask_grammar_ir::passes::SpecialNames;
 use grammask_grammar_ir::{Grammar, Interrupt};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, TokenSets, Vocabulary};
 use grammask_parser_backend::{BuildError, Requirement};
 
 use super::backend::{BackendSettings, BuildBackend};
+use super::kept::{Kept, SourceCache};
 use super::token_names::TokenResolver;
 use crate::base::error::CompileError;
 use crate::base::limits::Limits;
 use crate::base::stats::{CompileTimes, CompilerStats, GrammarCounters};
 use crate::base::threads::Threads;
 use crate::base::trace::span;
-use crate::cache::budget::{Budget, BudgetCache};
-use crate::cache::compile_cache::{CompileCache, SchemaPrograms, SourceKey};
+use crate::cache::budget::Budget;
+use crate::cache::compile_cache::{EntryKind, SourceKey};
 use crate::cache::options_key::OptionsKeys;
-use crate::cache::tag_cache::TagCache;
 use crate::grammar::compiled::CompiledGrammar;
 use crate::grammar::generation::GrammarParts;
 
@@ -32,8 +31,8 @@ use crate::grammar::generation::GrammarParts;
 /// `B` is the parser backend that grammars are compiled for; see [`CompilerBuilder::backend`](crate::CompilerBuilder::backend).
 pub struct Compiler<B: BuildBackend = Engine> {
     pub(super) parts: CompilerParts,
-    /// The grammars by their sources. A clone of the compiler shares them, too.
-    pub(super) cache: Arc<Grammars<B>>,
+    /// Grammars and the parts of structural tags by their sources. A clone of the compiler shares them, too.
+    pub(super) cache: Arc<SourceCache<B>>,
     /// Where grammars are kept between processes.
     pub(super) store: Option<Arc<dyn GrammarStore<B>>>,
 }
@@ -49,9 +48,6 @@ pub(crate) trait GrammarStore<B: BuildBackend>: Send + Sync {
     ) -> Result<CompiledGrammar<B>, CompileError>;
 }
 
-/// Grammars by the content of their source.
-type Grammars<B> = CompileCache<CompiledGrammar<B>>;
-
 /// All of a compiler but its backend.
 #[derive(Clone, Debug)]
 pub(super) struct CompilerParts {
@@ -64,12 +60,6 @@ pub(super) struct CompilerParts {
     /// Masks that all grammars of the compiler share. A clone of the compiler shares it too.
     pub(super) pool: Arc<LocalPool>,
     pub(super) threads: Arc<Threads>,
-    /// The automata of schemas that structures have in common. A clone of the compiler shares them too.
-    pub(super) schema_programs: Arc<SchemaPrograms>,
-    /// The schemas themselves, by their texts. Shared with clones, too.
-    pub(super) parsed_schemas: Arc<SchemaCache>,
-    /// Tags of structures, compiled, by their texts. Shared with clones, too.
-    pub(super) tags: Arc<TagCache>,
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
     pub(super) names: Arc<OnceLock<SpecialNames>>,
     pub(super) options_keys: Arc<OptionsKeys>,
@@ -125,13 +115,13 @@ impl<B: BuildBackend> Compiler<B> {
     pub fn stats(&self) -> CompilerStats {
         let CompilerParts { pool, budget, .. } = &self.parts;
         let (cache_hits, cache_misses) = self.cache.hits_and_misses();
-        let (schema_hits, schema_misses) = self.schema_programs().hits_and_misses();
+        let (schema_hits, schema_misses) = self.cache.hits_and_misses_of(EntryKind::Schema);
         CompilerStats {
             cache_hits,
             cache_misses,
             schema_hits,
             schema_misses,
-            cache_entries: self.cache.len(),
+            cache_entries: self.cache.len_of(EntryKind::Grammar),
             pool_masks: pool.len(),
             pool_bytes: pool.memory_usage(),
             budget_bytes: budget.memory_usage(),
@@ -150,21 +140,6 @@ impl<B: BuildBackend> Compiler<B> {
         &self.parts.options_keys
     }
 
-    /// The automata of schemas, which structures share.
-    pub(crate) fn schema_programs(&self) -> &Arc<SchemaPrograms> {
-        &self.parts.schema_programs
-    }
-
-    /// The schemas that structures share.
-    pub(crate) fn parsed_schemas(&self) -> &SchemaCache {
-        &self.parts.parsed_schemas
-    }
-
-    /// The tags that structures share.
-    pub(crate) fn tag_cache(&self) -> &Arc<TagCache> {
-        &self.parts.tags
-    }
-
     pub(crate) fn automata(&self) -> &CompileOptions {
         &self.parts.automata
     }
@@ -173,12 +148,9 @@ impl<B: BuildBackend> Compiler<B> {
         self.parts.clock.now()
     }
 
-    /// Drops the grammars that are kept by their sources. Those in use elsewhere stay valid.
+    /// Drops the grammars that are kept by their sources, and the parts of structural tags. Those in use elsewhere stay valid.
     pub fn clear_cache(&self) {
         self.cache.clear();
-        self.parts.schema_programs.clear();
-        self.parts.parsed_schemas.clear();
-        self.parts.tags.clear();
     }
 
     /// The interrupt that stops this compiler's work.
@@ -217,8 +189,12 @@ impl<B: BuildBackend> Compiler<B> {
         if !self.caches_sources() {
             return compile();
         }
-        let key = SourceKey([syntax, options, source]);
-        self.cache.get_or_compile_key_until(key, self.interrupt(), CompiledGrammar::memory_usage, compile)
+        let key = SourceKey { kind: EntryKind::Grammar, parts: [syntax, options, source] };
+        let compile = || Ok(Kept::Grammar(compile()?));
+        let (cache, interrupt) = (&self.cache, self.interrupt());
+        let kept: Kept<_> =
+            cache.get_or_compile_key_until::<CompileError>(key, interrupt, Kept::memory_usage, compile)?;
+        kept.grammar().ok_or_else(CompileError::no_outcome)
     }
 
     /// The grammar of a source, from the store or compiled now.
@@ -332,10 +308,4 @@ fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), 
         return Ok(());
     };
     Err(BuildError::new(message))
-}
-
-impl<B: BuildBackend> BudgetCache for Grammars<B> {
-    fn drop_unused(&self, is_passed: &dyn Fn() -> bool) -> u64 {
-        self.evict_while(is_passed, CompiledGrammar::is_unshared)
-    }
 }

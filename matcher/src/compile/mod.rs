@@ -8,6 +8,7 @@
 pub(crate) mod backend;
 pub(crate) mod builder;
 pub(crate) mod compiler;
+pub(crate) mod kept;
 
 mod syntaxes;
 mod tags;

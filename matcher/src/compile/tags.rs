@@ -13,21 +13,21 @@ use grammask_fsm::{
 };
 use grammask_grammar_frontends::json_schema::SimpleSchema;
 use grammask_grammar_frontends::structural_tag::{
-    EmbeddedSchema, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent, TagExtent,
-    TagTemplate, TagText,
+    EmbeddedSchema, SchemaValue, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent,
+    TagExtent, TagTemplate, TagText,
 };
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_grammar_ir::Interrupt;
 
 use super::backend::BuildBackend;
 use super::compiler::Compiler;
+use super::kept::{CompiledTag, CompiledTemplate, Kept, SourceCache};
 use super::token_names::TokenResolver;
 use crate::base::error::CompileError;
 use crate::base::parallel_map::parallel_map;
 use crate::base::stats::CompileTimes;
-use crate::cache::compile_cache::{SchemaPrograms, SourceKey};
+use crate::cache::compile_cache::{EntryKind, SourceKey};
 use crate::cache::options_key::holds_no_functions;
-use crate::cache::tag_cache::{CachedTag, CachedTemplate};
 use crate::grammar::compiled::CompiledGrammar;
 
 /// This many new schemas, about a millisecond of work where they can wait, are worth a thread.
@@ -54,7 +54,12 @@ impl<B: BuildBackend> Compiler<B> {
             if let Some(linked) = key.as_ref().and_then(|key| self.link_tags(document, options, key)) {
                 return Ok(linked);
             }
-            self.tag(&StructuralTag::parse_with(document, options, self.parsed_schemas())?, options)
+            let read = |text: &str| {
+                let key = SourceKey { kind: EntryKind::SchemaText, parts: ["", "", text] };
+                let read = || SchemaValue::read(text).map(Kept::SchemaText);
+                self.cache.get_or_make(key, self.interrupt(), Kept::memory_usage, read)?.schema_text()
+            };
+            self.tag(&StructuralTag::parse_with(document, options, read)?, options)
         })
     }
 
@@ -92,13 +97,12 @@ impl<B: BuildBackend> Compiler<B> {
             return None;
         }
         let start = self.now();
-        let cache = self.tag_cache();
         // One for each tag, in their order.
         let mut found = Vec::with_capacity(16);
         // A known tag tells its length, so its text is not even scanned for its end.
         let pieces = SplitTags::cut(document, |text| {
-            let tag = cache.tag(text);
-            let length = tag.as_ref().map(|tag| tag.text.len());
+            let tag = self.cache.get_tag_at(text).and_then(Kept::tag);
+            let length = tag.as_ref().map(|tag| tag.len);
             found.push(tag);
             length
         })?;
@@ -117,43 +121,47 @@ impl<B: BuildBackend> Compiler<B> {
         pieces: &SplitTags<'_>,
         options: &StructuralTagOptions,
         options_key: &Arc<str>,
-    ) -> Option<Arc<CachedTemplate>> {
+    ) -> Option<Arc<CompiledTemplate>> {
         // The template depends on the options and on the text around the tags. The first tag only shows the
         // form of the list.
-        let key = [options_key, pieces.head, pieces.tail].join("\0");
-        if let Some(cached) = self.tag_cache().template(&key) {
-            return Some(cached);
-        }
-        let TagTemplate { grammar, gap, extent: reach, .. } =
-            TagTemplate::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
-        let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
-        let template = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), gap).ok()?;
-        let context = format!("{reach:?} {options_key}").into();
-        let made = Arc::new(CachedTemplate { template, reach, context });
-        self.tag_cache().insert_template(&key, &made);
-        Some(made)
+        let key = SourceKey { kind: EntryKind::Template, parts: [options_key, pieces.head, pieces.tail] };
+        let compile = || {
+            let TagTemplate { grammar, gap, extent, .. } =
+                TagTemplate::new(pieces.head, pieces.tags.first()?, pieces.tail, options)?;
+            let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
+            let template = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), gap).ok()?;
+            let context = format!("{extent:?} {options_key}").into();
+            Some(Kept::Template(Arc::new(CompiledTemplate { template, extent, context })))
+        };
+        self.cache.get_or_make(key, self.interrupt(), Kept::memory_usage, compile)?.template()
     }
 
     /// All tags; new ones are compiled side by side.
     fn compile_tags(
         &self,
         texts: &[&str],
-        found: Vec<Option<Arc<CachedTag>>>,
-        template: &Arc<CachedTemplate>,
+        found: Vec<Option<Arc<CompiledTag>>>,
+        template: &Arc<CompiledTemplate>,
         options: &StructuralTagOptions,
-    ) -> Option<Vec<Arc<CachedTag>>> {
-        let mut tags = self.tag_cache().tags(texts, found, &template.context);
+    ) -> Option<Vec<Arc<CompiledTag>>> {
+        let context = &template.context;
+        let known = |(text, found): (&&str, Option<Arc<CompiledTag>>)| match found {
+            Some(tag) if tag.has_context(context) => Some(tag),
+            // The same text can be known in another context, and short ones were not looked for.
+            _ => self.cache.get(CompiledTag::key(context, text))?.tag(),
+        };
+        let mut tags: Vec<Option<Arc<CompiledTag>>> = texts.iter().zip(found).map(known).collect();
         let missing: Vec<usize> = (0..texts.len()).filter(|&at| tags[at].is_none()).collect();
         let hits = tags.iter().flatten().map(|tag| tag.schemas).sum();
-        self.schema_programs().note_hits(hits);
+        self.cache.note_hits(EntryKind::Schema, hits);
         if !missing.is_empty() {
             let texts: Vec<Box<str>> = missing.iter().map(|&at| texts[at].into()).collect();
             let compiler = self.tag_compiler(options);
-            let (cache, template) = (Arc::clone(self.tag_cache()), Arc::clone(template));
+            let template = Arc::clone(template);
             let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text, _| {
-                let made = Arc::new(compiler.tag(text, &template)?);
-                cache.insert_tag(&made);
-                Some(made)
+                let key = CompiledTag::key(&template.context, text);
+                let compile = || Some(Kept::Tag(Arc::new(compiler.tag(text, &template)?)));
+                compiler.cache.get_or_make(key, &compiler.interrupt, Kept::memory_usage, compile)?.tag()
             });
             for (at, made) in missing.into_iter().zip(made) {
                 // One tag that is not plain sends the whole document the general way. Tags that were compiled
@@ -172,7 +180,7 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<Vec<Arc<DeferredProgram>>, CompileError> {
         let compiler = self.tag_compiler(options);
         let mut programs: Vec<Option<Arc<DeferredProgram>>> =
-            schemas.iter().map(|schema| compiler.schemas.get(compiler.key(schema)?)).collect();
+            schemas.iter().map(|schema| self.cache.get(compiler.key(schema)?)?.schema()).collect();
         // Known ones are found first, on this thread: a look-up is faster than to hand it to another.
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
@@ -185,7 +193,7 @@ impl<B: BuildBackend> Compiler<B> {
         Ok(programs.into_iter().flatten().collect())
     }
 
-    fn tag_compiler(&self, options: &StructuralTagOptions) -> TagCompiler {
+    fn tag_compiler(&self, options: &StructuralTagOptions) -> TagCompiler<B> {
         let mut later = options.clone();
         // A deferred grammar is written when a text reaches it, long after the call that could have been
         // interrupted.
@@ -197,7 +205,7 @@ impl<B: BuildBackend> Compiler<B> {
             options_later: Arc::new(later),
             automata: self.automata_under_interrupt(),
             resolver: self.resolver(),
-            schemas: Arc::clone(self.schema_programs()),
+            cache: Arc::clone(&self.cache),
             interrupt: self.interrupt().clone(),
         }
     }
@@ -228,7 +236,7 @@ impl<B: BuildBackend> Compiler<B> {
 }
 
 /// Compiles the parts of a structural tag, on any thread.
-struct TagCompiler {
+struct TagCompiler<B: BuildBackend> {
     /// The key of the options for schemas, where compiled schemas may be kept.
     options_key: Option<Arc<str>>,
     options: StructuralTagOptions,
@@ -236,13 +244,13 @@ struct TagCompiler {
     options_later: Arc<StructuralTagOptions>,
     automata: CompileOptions,
     resolver: TokenResolver,
-    schemas: Arc<SchemaPrograms>,
+    cache: Arc<SourceCache<B>>,
     interrupt: Interrupt,
 }
 
-impl TagCompiler {
+impl<B: BuildBackend> TagCompiler<B> {
     fn key<'k>(&'k self, schema: &'k EmbeddedSchema) -> Option<SourceKey<'k>> {
-        Some(SourceKey(["", self.options_key.as_deref()?, schema.key()]))
+        Some(SourceKey { kind: EntryKind::Schema, parts: ["", self.options_key.as_deref()?, schema.key()] })
     }
 
     /// The automata of a schema, if they are not cached. Whatever is wrong with it is found now, while they are made
@@ -255,15 +263,12 @@ impl TagCompiler {
             let grammar = self.resolver.resolve_owned(schema.grammar(&self.options)?)?;
             Ok(Arc::new(DeferredProgram::new(grammar, &self.automata)?))
         };
-        match self.key(schema) {
-            Some(key) => self.schemas.get_or_compile_key_until(
-                key,
-                &self.interrupt,
-                |program| program.memory_usage(),
-                compile,
-            ),
-            None => compile(),
-        }
+        let Some(key) = self.key(schema) else { return compile() };
+        let compile = || Ok(Kept::Schema(compile()?));
+        let (cache, interrupt) = (&self.cache, &self.interrupt);
+        let kept: Kept<_> =
+            cache.get_or_compile_key_until::<CompileError>(key, interrupt, Kept::memory_usage, compile)?;
+        kept.schema().ok_or_else(CompileError::no_outcome)
     }
 
     /// The automata of a schema without errors whose grammar can also be deferred.
@@ -276,9 +281,9 @@ impl TagCompiler {
     }
 
     /// A tag, ready to be put into a template. `None` where it is not plain, or something is wrong with it.
-    fn tag(&self, text: &str, template: &CachedTemplate) -> Option<CachedTag> {
-        let TagArm { begin, content, end, .. } = TagArm::new(text, &template.reach, &self.options)?;
-        if let (TagExtent::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&template.reach, &begin)
+    fn tag(&self, text: &str, template: &CompiledTemplate) -> Option<CompiledTag> {
+        let TagArm { begin, content, end, .. } = TagArm::new(text, &template.extent, &self.options)?;
+        if let (TagExtent::AfterWrittenTrigger(trigger), TagText::Text(begin)) = (&template.extent, &begin)
             // The trigger is written before the tag, so no special token may lie across the border between
             // the two.
             && !self.resolver.can_split(trigger, begin)?
@@ -303,8 +308,8 @@ impl TagCompiler {
                 (Arc::new(DeferredProgram::from(Arc::new(program))), programs.len() as u64)
             }
         };
-        let size = content.memory_usage();
+        let bytes = content.memory_usage();
         let arm = TemplateArm::new(&begin, content, &end)?;
-        Some(CachedTag { text: text.into(), context: Arc::clone(&template.context), arm, schemas, size })
+        Some(CompiledTag { len: text.len(), context: Arc::clone(&template.context), arm, schemas, bytes })
     }
 }
