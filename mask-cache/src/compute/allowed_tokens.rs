@@ -1,6 +1,6 @@
 //! Which tokens a state allows: the walk over the trie.
 //!
-//! The naive way asks the parser about every token, byte by byte. Six things make it fast.
+//! The naive way asks the parser about every token, byte by byte. Five things make it fast.
 //!
 //! * The trie shares prefixes, and a byte that is refused drops a whole subtree.
 //! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]), and after each of these only the
@@ -9,10 +9,9 @@
 //!   string, the tokens of the class are known beforehand. Only the others are walked: of Llama 3.1's 128,000
 //!   tokens about 6,000. Where possible, only their [residual suffixes](crate::token_sets::residual_suffixes)
 //!   are walked: the bytes after the last character of the class.
-//! * Tokens of whitespace, and of digits, are in [lists](crate::token_sets::json_tokens::class_lists) and are not walked
-//!   where all of them, or all up to a length, are allowed.
-//! * Tokens that open a JSON string and stay inside of it, and those that begin a number and consist of its digits, are
-//!   [listed](crate::token_sets::json_tokens::openers) too.
+//! * Tokens of whitespace, tokens of digits, those that open a JSON string and stay inside of it, and those that begin a
+//!   number are in [lists](crate::token_sets::json_tokens::lists). They are not walked where all of them, or all up
+//!   to a length, are allowed.
 //! * Accepted ids are appended without a branch: a node without a token writes, and does not advance.
 //!
 //! The result is exact: a token is in it if and only if the parser reads all its bytes.
@@ -29,7 +28,7 @@ use crate::ids::TokenId;
 use crate::mask::bits::{self, words_for};
 use crate::mask::sparse_words::SparseWords;
 use crate::mask::stored_mask::{Form, StoredMask};
-use crate::token_sets::json_tokens::openers::JsonOpeners;
+use crate::token_sets::json_tokens::lists::JsonTokens;
 use crate::token_sets::sets::TokenSets;
 use crate::token_sets::slices::Slice;
 use crate::walk::scratch::Scratch;
@@ -40,8 +39,7 @@ use crate::walk::trie_walk::{Portion, RuleExits, walk_portions, walk_trie};
 pub(crate) struct AllowedTokens<'v, 's> {
     /// The slice, with the most characters that its tokens may have.
     pub(crate) slice: Option<(Slice<'v>, Option<u32>)>,
-    /// Tokens of [lists](crate::token_sets::json_tokens::class_lists) and
-    /// [openers](crate::token_sets::json_tokens::openers).
+    /// Tokens of [lists](crate::token_sets::json_tokens::lists).
     pub(crate) lists: SetWords<'v>,
     /// The other tokens, each once, in no order.
     pub(crate) ids: &'s mut Vec<u32>,
@@ -159,21 +157,19 @@ fn walk_with_json_tokens<'v, B: Backend>(
     // other tokens, or by the whole trie at the end. A byte therefore leaves this set together with its list.
     let mut others = next_bytes;
     let mut portions = Vec::with_capacity(MAX_PORTIONS);
-    for list in sets.class_lists() {
-        if let Some(tokens) = list.allowed(backend, state, &next_bytes, fuel) {
-            // The list of whitespace and this opener both have tokens that begin with a space. `left_out`
-            // removes the nodes of the opener from the trie of the list, so that each token is in one
-            // portion.
+    let JsonTokens { classes, quote: quoted, spaced_quote: spaced, spaced_quote_nodes, number } =
+        sets.json_tokens();
+    for list in classes {
+        if let Some(tokens) = list.allowed(backend, state, fuel)? {
             lists.push(tokens);
             // Tokens that begin with a byte of the list are in the list, or in its own trie of other tokens.
-            portions.push(Portion::new(list.residual(), list.bytes()));
+            portions.push(Portion::new(list.others(), list.bytes()));
             others = byte_set::difference(others, list.bytes());
         }
     }
     let (space, quote) = (byte_set::single(b' '), byte_set::single(b'"'));
-    let JsonOpeners { quote: quoted, spaced_quote: spaced, spaced_quote_nodes, number } = sets.openers();
     // The list of whitespace covers the space. Of its other tokens, those that go on with a quote are taken out, because
-    // the opener with a space has them.
+    // the list of the quote after a space has them: each token is in one portion.
     if others == byte_set::difference(others, space)
         && let Some(first) =
             portions.first_mut().filter(|first| first.bytes != byte_set::difference(first.bytes, space))

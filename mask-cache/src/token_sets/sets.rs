@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::json_tokens::class_lists::ClassList;
+use super::json_tokens::lists::JsonTokens;
 use super::json_tokens::multi_value::{MultiValueTokens, ValuePosition};
-use super::json_tokens::openers::JsonOpeners;
 use super::slices::{Slice, SliceCells};
 use crate::ids::TokenId;
 use crate::vocabulary::tokens::Vocabulary;
@@ -32,8 +31,7 @@ use crate::vocabulary::tokens::Vocabulary;
 pub struct TokenSets {
     vocabulary: Arc<Vocabulary>,
     slices: SliceCells,
-    class_lists: OnceLock<[ClassList; 2]>,
-    openers: OnceLock<JsonOpeners>,
+    json_tokens: OnceLock<JsonTokens>,
     multi_value: OnceLock<MultiValueTokens>,
 }
 
@@ -43,8 +41,7 @@ impl TokenSets {
         vocabulary.derived().get_or_make(|| Self {
             vocabulary: Arc::clone(vocabulary),
             slices: SliceCells::default(),
-            class_lists: OnceLock::new(),
-            openers: OnceLock::new(),
+            json_tokens: OnceLock::new(),
             multi_value: OnceLock::new(),
         })
     }
@@ -65,14 +62,9 @@ impl TokenSets {
         self.slices().nth(place)
     }
 
-    /// The lists of whitespace and of digits.
-    pub(crate) fn class_lists(&self) -> &[ClassList; 2] {
-        self.class_lists.get_or_init(|| ClassList::all(&self.vocabulary))
-    }
-
-    pub(crate) fn openers(&self) -> &JsonOpeners {
-        let [whitespace, _] = self.class_lists();
-        self.openers.get_or_init(|| JsonOpeners::new(&self.vocabulary, whitespace))
+    /// The lists of tokens that JSON has outside of strings.
+    pub(crate) fn json_tokens(&self) -> &JsonTokens {
+        self.json_tokens.get_or_init(|| JsonTokens::new(&self.vocabulary))
     }
 
     /// The tokens that may hold a whole item of an array, or name of an object, beside another one: all that could,
@@ -86,7 +78,7 @@ impl TokenSets {
         for slice in self.slices() {
             slice.prepare();
         }
-        self.openers();
+        self.json_tokens();
         self.tokens_across_values(ValuePosition::Array);
     }
 
@@ -94,8 +86,7 @@ impl TokenSets {
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>()
             + self.slices.memory_usage()
-            + self.class_lists.get().map_or(0, |lists| lists.iter().map(ClassList::memory_usage).sum())
-            + self.openers.get().map_or(0, JsonOpeners::memory_usage)
+            + self.json_tokens.get().map_or(0, JsonTokens::memory_usage)
             + self.multi_value.get().map_or(0, MultiValueTokens::memory_usage)
     }
 }

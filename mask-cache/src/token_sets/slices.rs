@@ -38,7 +38,7 @@ use crate::vocabulary::trie::Trie;
 /// tag.) Then come the classes that patterns of real schemas repeat (names, identifiers, slugs, words). A
 /// loop over more than a class uses it too; its other tokens are found in the residual trie. Digits and
 /// whitespace are not among them: large vocabularies have some hundred such tokens, and
-/// [lists](crate::token_sets::json_tokens::class_lists) serve them better.
+/// [lists](crate::token_sets::json_tokens::lists) serve them better.
 static CLASSES: [CharClass; 14] = [
     CharClass { ascii: u128::MAX, non_ascii: true },
     CharClass { ascii: !one(b'\n'), non_ascii: true },

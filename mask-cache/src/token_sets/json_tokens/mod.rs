@@ -4,6 +4,5 @@
 //! and the tokens that may hold more than one value. For grammars of other languages these sets apply seldom, and masks
 //! are the same without them. The files here may import the other token sets.
 
-pub(crate) mod class_lists;
 pub(crate) mod multi_value;
-pub(crate) mod openers;
+pub(crate) mod lists;

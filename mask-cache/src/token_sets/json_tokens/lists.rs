@@ -1,58 +1,70 @@
-//! Tokens that open a JSON string, or begin a number.
+//! Tokens of whitespace and of digits, tokens that open a JSON string, and those that begin a number.
 //!
-//! Where a value or a name may begin, a quote may, by itself or after a space. A vocabulary has some hundred
-//! tokens that continue after it with characters of the string. A walk of them, where names are declared,
-//! makes a set for each of their letters. But which of them stay inside of the string depends on the
-//! vocabulary alone. Where the state after the quote lets any text over the characters of strings pass,
-//! perhaps up to a length, they are taken from a list, shortest first. Only those that leave the string again
-//! are walked.
+//! A [slice](crate::Slice) covers most of a vocabulary. These have some hundred tokens each, but nearly every place of a
+//! JSON text outside of strings allows them. To walk them took half of the time of such a mask: whitespace is a repeat
+//! with an upper bound, every step counts, and where names are declared a walk makes a set for each of their letters.
+//! But which tokens stay inside of a class depends on the vocabulary alone. So they are kept as *lists*, shortest
+//! first, from which a mask takes a prefix where the state lets any text over the class pass, perhaps up to a length.
+//! Each list has a trie of the other tokens that begin like its own (a space and a word), which the walk goes through
+//! instead of the whole one.
 //!
-//! The same holds of the digits that a number begins with. The first one is not 0, unless it is the only one,
-//! so where a number may begin not every text of digits may follow. But after the first one it may.
+//! The tokens of a list may share a beginning before the class: a quote, by itself or after a space, and the first digit
+//! of a number. That one is not 0, unless it is the only one, so where a number may begin not every text of digits
+//! may follow. But after the first one it may.
 
 use std::ops::Range;
 
 use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
 
-use super::class_lists::ClassList;
+use crate::byte_set::ByteSet;
 use crate::mask::sparse_words::SparseWords;
-use crate::token_sets::char_classes::{DIGITS, STRING, chars_inside, may_begin};
+use crate::token_sets::char_classes::{DIGITS, STRING, chars_inside, may_begin, one};
 use crate::token_sets::length_prefixes::LengthPrefixes;
 use crate::vocabulary::tokens::Vocabulary;
 use crate::vocabulary::trie::Trie;
 
-/// The digits of a number.
-static NUMBER: CharClass = CharClass { ascii: DIGITS, non_ascii: false };
+static WHITESPACE: CharClass =
+    CharClass { ascii: one(b' ') | one(b'\t') | one(b'\n') | one(b'\r'), non_ascii: false };
 
-/// The tokens that open a string or begin a number.
-pub(crate) struct JsonOpeners {
+static DIGIT: CharClass = CharClass { ascii: DIGITS, non_ascii: false };
+
+/// The lists of a vocabulary.
+pub(crate) struct JsonTokens {
+    /// Whitespace, and digits. A state can use both at once, because no token begins like both.
+    pub(crate) classes: [TokenList; 2],
     /// Those that begin with a quote.
-    pub(crate) quote: JsonOpener,
+    pub(crate) quote: TokenList,
     /// Those that begin with a space and a quote.
-    pub(crate) spaced_quote: JsonOpener,
-    /// The nodes after a space and a quote, the quote's included, among the [other](ClassList::residual) tokens that
+    pub(crate) spaced_quote: TokenList,
+    /// The nodes after a space and a quote, the quote's included, among the [other](TokenList::others) tokens that
     /// begin with whitespace.
     pub(crate) spaced_quote_nodes: Range<u32>,
     /// Those that begin with a digit but 0.
-    pub(crate) number: JsonOpener,
+    pub(crate) number: TokenList,
 }
 
-impl JsonOpeners {
-    pub(crate) fn new(vocabulary: &Vocabulary, whitespace: &ClassList) -> Self {
-        let spaced_quote = JsonOpener::new(vocabulary, &[b" ", b"\""], &STRING);
-        let spaced_quote_nodes = whitespace.residual().subtree(b" \"");
-        let quote = JsonOpener::new(vocabulary, &[b"\""], &STRING);
-        let number = JsonOpener::new(vocabulary, &[b"123456789"], &NUMBER);
-        Self { quote, spaced_quote, spaced_quote_nodes, number }
+impl JsonTokens {
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
+        let list = |prefix, class| TokenList::new(vocabulary, prefix, class);
+        let classes = [list(&[], &WHITESPACE), list(&[], &DIGIT)];
+        Self {
+            spaced_quote_nodes: classes[0].others.subtree(b" \""),
+            classes,
+            quote: list(&[b"\""], &STRING),
+            spaced_quote: list(&[b" ", b"\""], &STRING),
+            number: list(&[b"123456789"], &DIGIT),
+        }
     }
 
     pub(crate) fn memory_usage(&self) -> usize {
-        self.quote.memory_usage() + self.spaced_quote.memory_usage() + self.number.memory_usage()
+        let Self { classes: [whitespace, digits], quote, spaced_quote, number, .. } = self;
+        [whitespace, digits, quote, spaced_quote, number].map(TokenList::memory_usage).into_iter().sum()
     }
 }
 
-/// The tokens that begin with a prefix, by the characters that follow it.
-pub(crate) struct JsonOpener {
+/// The tokens that begin with a prefix, by the characters that follow it; without a prefix, those that begin with a
+/// character of the class.
+pub(crate) struct TokenList {
     /// At each place one of these bytes, in order; only the last place has more than one.
     prefix: &'static [&'static [u8]],
     class: &'static CharClass,
@@ -63,7 +75,7 @@ pub(crate) struct JsonOpener {
     others: Trie,
 }
 
-impl JsonOpener {
+impl TokenList {
     fn new(vocabulary: &Vocabulary, prefix: &'static [&'static [u8]], class: &'static CharClass) -> Self {
         let sorted = vocabulary.sorted_text_tokens();
         let least: Vec<u8> = prefix.iter().map(|bytes| bytes[0]).collect();
@@ -76,6 +88,9 @@ impl JsonOpener {
             let Some((start, text)) = bytes.split_at_checked(prefix.len()) else { break };
             if !prefix.iter().zip(start).all(|(bytes, byte)| bytes.contains(byte)) {
                 break;
+            }
+            if prefix.is_empty() && !text.first().is_some_and(|&byte| class.contains_ascii(byte)) {
+                continue;
             }
             match chars_inside(class, text) {
                 None => others.push((id, bytes)),
@@ -108,10 +123,17 @@ impl JsonOpener {
             let Some(next) = only_target(backend, at, bytes, fuel)? else { return Ok(None) };
             at = next;
         }
+        // A quick test: if some character of the class is refused at once, no length of text over the class
+        // is certain.
         if self.tokens.is_empty() || !may_begin(self.class, &backend.next_bytes(at)) {
             return Ok(None);
         }
         Ok(self.tokens.allowed(backend.run_over(at, self.class, fuel)))
+    }
+
+    /// The ASCII characters of the class, as a set of bytes.
+    pub(crate) fn bytes(&self) -> ByteSet {
+        [self.class.ascii as u64, (self.class.ascii >> 64) as u64, 0, 0]
     }
 
     /// The other tokens that begin with the prefix.
@@ -177,11 +199,10 @@ mod tests {
         let vocabulary =
             Vocabulary::from_tokens(texts.iter().map(Some), &VocabularyOptions::default().stop_ids([]))
                 .unwrap();
-        let [whitespace, _] = &ClassList::all(&vocabulary);
-        let JsonOpeners { quote, spaced_quote, spaced_quote_nodes, number } =
-            JsonOpeners::new(&vocabulary, whitespace);
+        let JsonTokens { classes: [whitespace, digits], quote, spaced_quote, spaced_quote_nodes, number } =
+            JsonTokens::new(&vocabulary);
         let texts_of = |ids: &[u32]| ids.iter().map(|&id| texts[id as usize]).collect::<Vec<_>>();
-        let held_by = |opening: &JsonOpener, chars| {
+        let held_by = |opening: &TokenList, chars| {
             let mut ids: Vec<u32> = opening.tokens.at_most(chars).ids().collect();
             ids.sort_unstable();
             texts_of(&ids)
@@ -191,7 +212,7 @@ mod tests {
         assert_eq!(held_by(&quote, 1), [b"\"".as_slice(), b"\"a", e_acute]);
         assert_eq!(held_by(&quote, 2), [b"\"".as_slice(), b"\"a", b"\"ab", e_acute, b"\"a\xC3"]);
         assert_eq!(held_by(&spaced_quote, 9), [b" \"".as_slice(), b" \"b"]);
-        let others = |opening: &JsonOpener| {
+        let others = |opening: &TokenList| {
             let mut words = vec![0];
             let ids = opening.others().nodes().iter().map(|node| node.token());
             ids.filter(|&id| id < texts.len() as u32).for_each(|id| bits::set(&mut words, id as usize));
@@ -202,8 +223,13 @@ mod tests {
         assert_eq!(held_by(&number, 0), [b"1", b"9"]);
         assert_eq!(held_by(&number, 1), [b"1".as_slice(), b"10", b"9"]);
         assert_eq!(others(&number), [b"1st".as_slice()]);
-        let nodes = &whitespace.residual().nodes()
-            [spaced_quote_nodes.start as usize..spaced_quote_nodes.end as usize];
+        assert_eq!(held_by(&digits, 1), [b"0", b"1", b"9"]);
+        assert_eq!(held_by(&digits, 2), [b"0".as_slice(), b"01", b"1", b"10", b"9"]);
+        assert_eq!(others(&digits), [b"1st".as_slice()]);
+        assert!(held_by(&whitespace, 9).is_empty());
+        assert_eq!(others(&whitespace), [b" \"".as_slice(), b" \"b", b" \"\\", b" b"]);
+        let nodes =
+            &whitespace.others().nodes()[spaced_quote_nodes.start as usize..spaced_quote_nodes.end as usize];
         let held = nodes
             .iter()
             .filter_map(|node| TokenId::new(node.token()).and_then(|_| texts.get(node.token() as usize)));
