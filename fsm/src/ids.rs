@@ -262,14 +262,6 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.fill(item);
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.items.clear();
-    }
-
-    pub(crate) fn reserve(&mut self, items: usize) {
-        self.items.reserve(items);
-    }
-
     pub(crate) fn capacity(&self) -> usize {
         self.items.capacity()
     }
@@ -367,10 +359,6 @@ impl<I: Id> Rows<I> {
         let item = I::from_index(self.len());
         self.begins.push(entries as u32);
         item
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.begins.truncate(1);
     }
 
     /// The place of an entry that is put in its item's row, after those that were before. Of a copy: the rows move.

@@ -12,6 +12,7 @@ use crate::draft::prebuilt::{PrebuiltFragment, PrebuiltStates};
 use crate::encoding::escapes::AnyEscape;
 use crate::ids::{Id, IdVec, ids};
 use crate::options::CompileOptions;
+use crate::program::state_tables::StateTables;
 use crate::program::tables::{Count, FragmentId, Program, StateId};
 
 /// Shared rules, compiled by themselves.
@@ -58,7 +59,7 @@ impl SharedRules {
         // All numbers of the shared tables move by constants: fragments by `first`, states by `moved`.
         let first = draft.fragments.next_id();
         let in_draft = |fragment: FragmentId| first.plus(fragment.index());
-        let moved = draft.prebuilt.append(states, byte_edges, epsilons, calls, first);
+        let moved = draft.prebuilt.append(StateTables { rows: states, byte_edges, epsilons, calls }, first);
         let rule_of = |rule: RuleId| counterparts.rules[rule.index()];
         for (id, fragment) in ids(fragments.len()).zip(fragments) {
             let rule = self.named[id].and_then(rule_of);

@@ -130,9 +130,9 @@ impl Built {
         Self::new(grammar, options, Scope { root, may_share: true, parts: &Parts::none() })
     }
 
-    /// The same, in little memory.
+    /// The same in as little memory as it takes: the tables of a copy have no room to spare.
     pub(crate) fn shrink_to_fit(self) -> Self {
-        Self { draft: self.draft.shrink_to_fit(), ..self }
+        Self { draft: self.draft.clone(), ..self }
     }
 
     /// The program of [that rule](Self::of_rule), for the same arguments.

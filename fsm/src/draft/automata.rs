@@ -4,8 +4,6 @@
 //! edge is a push, dropping one is a relabelling, and merging two states joins two lists. Flat sorted tables
 //! are made once, at the very end (`emit`).
 
-use std::sync::Mutex;
-
 use grammask_grammar_ir::RuleId;
 
 use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId, NameId};
@@ -134,15 +132,6 @@ impl DraftFragment {
     }
 }
 
-/// Empty drafts with room: the allocator takes longest for large tables. No caller waits for one.
-static SPARE: Mutex<Vec<Draft>> = Mutex::new(Vec::new());
-
-/// Drafts that are kept. A megabyte each at most.
-const MAX_SPARE: usize = 4;
-
-/// States that a draft has room for that is kept.
-const MAX_ROOM: usize = 1 << 13;
-
 /// Automata under construction. The root is fragment 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Draft {
@@ -156,60 +145,19 @@ pub(crate) struct Draft {
     pub(crate) current: DraftFragmentId,
     /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
     pub(crate) has_dead_parts: bool,
-    /// Whether it has no room to spare.
-    is_tight: bool,
 }
 
 impl Draft {
-    /// A draft with room for the automata of about this number of expressions: one that was used before, if
-    /// there is any.
+    /// A draft with room for the automata of about this number of expressions.
     pub(crate) fn with_capacity(expressions: usize) -> Self {
         // Schemas have up to two states and three edges an expression; most that is finished are escapes.
         let states = (2 * expressions).min(1 << 20);
-        // A draft that is much too small would be copied again and again while it grows.
-        if states <= MAX_ROOM
-            && let Some(mut spare) = SPARE.try_lock().ok().and_then(|mut spare| spare.pop())
-        {
-            spare.states.reserve(states);
-            spare.edges.reserve(states + states / 2);
-            return spare;
-        }
         Self {
             states: IdVec::with_capacity(states),
             edges: IdVec::with_capacity(states + states / 2),
             fragments: IdVec::with_capacity(64.max(states / 12)),
             prebuilt: Prebuilt::with_capacity(states),
             ..Self::default()
-        }
-    }
-
-    /// The same draft in as little memory as it takes; the rest is kept for another grammar. For a draft that waits.
-    pub(crate) fn shrink_to_fit(self) -> Self {
-        let shrink_to_fit = Self { is_tight: true, ..self.clone() };
-        self.put_away();
-        shrink_to_fit
-    }
-
-    /// Keeps the draft's room for another grammar, unless it has a lot of room or none, or there are enough.
-    pub(crate) fn put_away(mut self) {
-        if self.is_tight {
-            return;
-        }
-        let room = self.states.capacity().max(self.edges.capacity() / 2).max(self.prebuilt.capacity() / 2);
-        if room > MAX_ROOM {
-            return;
-        }
-        self.states.clear();
-        self.edges.clear();
-        self.fragments.clear();
-        self.prebuilt.clear();
-        self.names.clear();
-        self.labels = Labels::default();
-        (self.current, self.has_dead_parts) = (DraftFragmentId::FIRST, false);
-        if let Ok(mut spare) = SPARE.try_lock()
-            && spare.len() < MAX_SPARE
-        {
-            spare.push(self);
         }
     }
 

@@ -46,12 +46,6 @@ impl Names {
         text.len() >= MIN_LEN && text.is_ascii()
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.rows.clear();
-        (self.states, self.edges) = (0, 0);
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() == 0
     }

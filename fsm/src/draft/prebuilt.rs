@@ -7,6 +7,7 @@
 
 use crate::draft::ids::DraftFragmentId;
 use crate::ids::{Id, Offset};
+use crate::program::state_tables::{StateTables, StateTablesMut};
 use crate::program::tables::{ByteEdge, Call, FragmentId, StateId, StateRow};
 
 /// The tables of all prebuilt fragments. Targets are states of these tables, callees are fragments of the
@@ -36,14 +37,6 @@ pub(crate) struct PrebuiltFragment {
     pub(crate) start: StateId,
 }
 
-/// The rows and edges of one prebuilt fragment.
-pub(crate) struct PrebuiltTables<'f> {
-    pub(crate) rows: &'f [StateRow],
-    pub(crate) byte_edges: &'f [ByteEdge],
-    pub(crate) epsilons: &'f [StateId],
-    pub(crate) calls: &'f [Call],
-}
-
 impl Prebuilt {
     pub(crate) fn with_capacity(states: usize) -> Self {
         Self {
@@ -61,38 +54,32 @@ impl Prebuilt {
         self.calls.reserve(calls);
     }
 
-    /// The entries that the largest table has room for.
-    pub(crate) fn capacity(&self) -> usize {
-        let Self { rows, byte_edges, epsilons, calls, .. } = self;
-        rows.capacity().max(byte_edges.capacity()).max(epsilons.capacity()).max(calls.capacity())
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.rows.clear();
-        self.byte_edges.clear();
-        self.epsilons.clear();
-        self.calls.clear();
-        self.open = Default::default();
-    }
-
     /// Adds the states of other tables, which call one fragment at most: `callee`. The number of the first.
     pub(crate) fn instantiate(&mut self, template: &Self, callee: DraftFragmentId) -> StateId {
+        self.extend(template.all(), |_| of_draft(callee))
+    }
+
+    /// Adds the tables of a program, whose last row ends the others. Its fragments get numbers from
+    /// `first_fragment` on. Returns the shift of the numbers of its states.
+    pub(crate) fn append(&mut self, tables: StateTables<'_>, first_fragment: DraftFragmentId) -> StateId {
+        // The last row of a program is only an end.
+        let rows = tables.rows.split_last().map_or(tables.rows, |(_, others)| others);
+        self.extend(StateTables { rows, ..tables }, |id| of_draft(first_fragment.plus(id.index())))
+    }
+
+    fn extend(&mut self, from: StateTables<'_>, fragment: impl Fn(FragmentId) -> FragmentId) -> StateId {
         let shift = self.next_state();
-        let begin = self.lengths();
-        self.rows.extend(template.rows.iter().map(|row| StateRow {
-            bytes: row.bytes.plus(begin.0.index()),
-            epsilons: begin.1,
-            calls: row.calls.plus(begin.2.index()),
-            tokens: Offset::FIRST,
-            is_final: row.is_final,
-        }));
-        let moved = |state: StateId| state.plus(shift.index());
-        self.byte_edges
-            .extend(template.byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
-        let fragment = of_draft(callee);
-        self.calls.extend(template.calls.iter().map(|call| Call { fragment, target: moved(call.target) }));
+        let Self { rows, byte_edges, epsilons, calls, .. } = self;
+        // Prebuilt fragments read no tokens.
+        let tables = StateTablesMut { rows, byte_edges, epsilons, calls, token_edges: &[] };
+        tables.extend(from, |state| state.plus(shift.index()), fragment);
         self.open = self.lengths();
         shift
+    }
+
+    fn all(&self) -> StateTables<'_> {
+        let Self { rows, byte_edges, epsilons, calls, .. } = self;
+        StateTables { rows, byte_edges, epsilons, calls }
     }
 
     /// The number of the next state.
@@ -125,40 +112,6 @@ impl Prebuilt {
         self.open = self.lengths();
     }
 
-    /// Adds the tables of a program, whose last row ends the others. Its fragments get numbers from
-    /// `first_fragment` on. Returns the shift of the numbers of its states.
-    pub(crate) fn append(
-        &mut self,
-        rows: &[StateRow],
-        byte_edges: &[ByteEdge],
-        epsilons: &[StateId],
-        calls: &[Call],
-        first_fragment: DraftFragmentId,
-    ) -> StateId {
-        let shift = self.next_state();
-        let begin = self.lengths();
-        // A row has the beginnings of its lists, and they end where those of the next row begin. The last row
-        // of these tables is only an end.
-        let rows = rows.split_last().map_or(rows, |(_, others)| others);
-        self.rows.extend(rows.iter().map(|row| StateRow {
-            bytes: row.bytes.plus(begin.0.index()),
-            epsilons: row.epsilons.plus(begin.1.index()),
-            calls: row.calls.plus(begin.2.index()),
-            tokens: Offset::FIRST,
-            is_final: row.is_final,
-        }));
-        let moved = |state: StateId| state.plus(shift.index());
-        self.byte_edges
-            .extend(byte_edges.iter().map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
-        self.epsilons.extend(epsilons.iter().map(|&state| moved(state)));
-        self.calls.extend(calls.iter().map(|call| Call {
-            fragment: of_draft(first_fragment.plus(call.fragment.index())),
-            target: moved(call.target),
-        }));
-        self.open = self.lengths();
-        shift
-    }
-
     pub(crate) fn is_final(&self, state: StateId) -> bool {
         self.rows[state.index()].is_final
     }
@@ -182,13 +135,13 @@ impl Prebuilt {
         &self.calls[at(states.first)..at(states.end)]
     }
 
-    pub(crate) fn tables(&self, states: PrebuiltStates) -> PrebuiltTables<'_> {
+    pub(crate) fn tables(&self, states: PrebuiltStates) -> StateTables<'_> {
         let at = |state: StateId| match self.rows.get(state.index()) {
             Some(row) => (row.bytes.index(), row.epsilons.index(), row.calls.index()),
             None => (self.byte_edges.len(), self.epsilons.len(), self.calls.len()),
         };
         let (start, end) = (at(states.first), at(states.end));
-        PrebuiltTables {
+        StateTables {
             rows: &self.rows[states.first.index()..states.end.index()],
             byte_edges: &self.byte_edges[start.0..end.0],
             epsilons: &self.epsilons[start.1..end.1],
@@ -208,8 +161,8 @@ fn of_draft(fragment: DraftFragmentId) -> FragmentId {
 }
 
 /// The fragment of the draft that a prebuilt state calls.
-pub(crate) fn callee(call: &Call) -> DraftFragmentId {
-    DraftFragmentId::from_raw(call.fragment.raw())
+pub(crate) fn callee(fragment: FragmentId) -> DraftFragmentId {
+    DraftFragmentId::from_raw(fragment.raw())
 }
 
 /// Whether a fragment may end in a state.

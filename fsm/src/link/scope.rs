@@ -14,13 +14,11 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
 use crate::error::{AutomataError, Failure};
-use crate::ids::{Id, IdVec, Offset, PartId, ids};
+use crate::ids::{Id, IdVec, PartId, ids};
 use crate::options::CompileOptions;
 use crate::program::deferred::DeferredProgram;
-use crate::program::tables::StateRow;
-use crate::program::tables::{
-    ByteEdge, Call, Fragment, FragmentId, LabelId, Permutation, Program, Role, StateId, TokenEdge,
-};
+use crate::program::state_tables::StateTables;
+use crate::program::tables::{Fragment, FragmentId, LabelId, Permutation, Program, Role, StateId, TokenEdge};
 
 /// A rule of a grammar whose automata were compiled before: the rule stands for the sentences of the program. The
 /// body that the rule has in the grammar is not read. Token ids are those of the grammar's vocabulary.
@@ -290,29 +288,10 @@ impl<'p> Linked<'p> {
     pub(crate) fn push_states(&self, program: &mut Program) {
         let part = self.program;
         debug_assert_eq!(program.states.len(), self.first_state.index());
-        // The limits keep all tables within 32 bits.
-        let base = StateRow {
-            bytes: Offset::from_index(program.byte_edges.len()),
-            epsilons: Offset::from_index(program.epsilons.len()),
-            calls: Offset::from_index(program.calls.len()),
-            tokens: Offset::from_index(program.token_edges.len()),
-            is_final: false,
-        };
-        program.states.extend(part.states[..part.own_state_count()].iter().map(|row| StateRow {
-            bytes: base.bytes.plus(row.bytes.index()),
-            epsilons: base.epsilons.plus(row.epsilons.index()),
-            calls: base.calls.plus(row.calls.index()),
-            tokens: base.tokens.plus(row.tokens.index()),
-            is_final: row.is_final,
-        }));
-        let edges = part.byte_edges.iter();
-        program.byte_edges.extend(edges.map(|edge| ByteEdge { target: self.state(edge.target), ..*edge }));
-        program.epsilons.extend(part.epsilons.iter().map(|&target| self.state(target)));
-        let calls = part.calls.iter();
-        program.calls.extend(
-            calls
-                .map(|call| Call { fragment: self.fragment(call.fragment), target: self.state(call.target) }),
-        );
+        let Program { byte_edges, epsilons, calls, .. } = part;
+        let rows = &part.states[..part.own_state_count()];
+        let tables = StateTables { rows, byte_edges, epsilons, calls };
+        program.tables_mut().extend(tables, |state| self.state(state), |fragment| self.fragment(fragment));
         // Labels are few: those of the whole come first, then each part's.
         let labels = LabelId::from_index(program.labels.len());
         program.labels.extend_from_slice(&part.labels);

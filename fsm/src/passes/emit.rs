@@ -10,7 +10,7 @@ use grammask_grammar_ir::{Grammar, RuleId};
 use crate::draft::automata::{Draft, DraftRole, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::is_plain;
-use crate::draft::prebuilt::{PrebuiltStates, PrebuiltTables, callee};
+use crate::draft::prebuilt::{PrebuiltStates, callee};
 use crate::ids::{Id, IdVec, Offset, PartId};
 use crate::link::scope::{Linked, Parts};
 use crate::passes::ids::ChainId;
@@ -96,7 +96,9 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         });
         if let Some(finished) = fragment.prebuilt {
             let PrebuiltStates { first: from, .. } = finished.states;
-            push_prebuilt(&mut program, draft.prebuilt.tables(finished.states), (from, first), &numbering);
+            let to_program = |fragment| numbering.fragment_number[callee(fragment)];
+            let tables = draft.prebuilt.tables(finished.states);
+            program.tables_mut().extend(tables, |state| state.rebased(from, first), to_program);
             continue;
         }
         // `states` has the states of all fragments in a row; those of this fragment end at its last number.
@@ -155,8 +157,6 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     program.byte_classes =
         ByteClasses::from_ranges(program.byte_edges.iter().map(|edge| (edge.start, edge.end)));
     refer(&mut program, &numbering.sub_programs, parts);
-    // Its memory serves the next compilation.
-    draft.put_away();
     let ranges = numbering.fragments.iter().map(|&(_, first, end)| PrebuiltStates { first, end });
     let parts = linked.iter().map(|part| part.root).collect();
     (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
@@ -281,7 +281,7 @@ impl Numbering {
                     let PrebuiltStates { first, end } = finished.states;
                     this.next_state = this.next_state.plus(end.since(first));
                     for call in draft.prebuilt.calls(finished.states) {
-                        this.reach_fragment(draft, parts, callee(call));
+                        this.reach_fragment(draft, parts, callee(call.fragment));
                     }
                 }
                 (None, None) => this.number_states(draft, parts, fragment.start),
@@ -513,39 +513,6 @@ fn push_character(program: &mut Program, byte: u8, behind: StateId, escape: Stat
         true => program.byte_edges.extend([backslash, plain]),
         false => program.byte_edges.push(backslash),
     }
-}
-
-/// Copies prebuilt rows, whose first state becomes another one.
-fn push_prebuilt(
-    program: &mut Program,
-    tables: PrebuiltTables<'_>,
-    (from, to): (StateId, StateId),
-    numbering: &Numbering,
-) {
-    let moved = |state: StateId| state.rebased(from, to);
-    let Some(&first) = tables.rows.first() else { return };
-    let bytes = Offset::from_index(program.byte_edges.len());
-    let epsilons = Offset::from_index(program.epsilons.len());
-    let calls = Offset::from_index(program.calls.len());
-    // No prebuilt fragment reads tokens.
-    let tokens = Offset::from_index(program.token_edges.len());
-    // Rows hold places in the prebuilt tables; the difference to the first row is what counts here.
-    program.states.extend(tables.rows.iter().map(|row| StateRow {
-        tokens,
-        bytes: row.bytes.rebased(first.bytes, bytes),
-        epsilons: row.epsilons.rebased(first.epsilons, epsilons),
-        calls: row.calls.rebased(first.calls, calls),
-        is_final: row.is_final,
-    }));
-    let edges = tables.byte_edges.iter();
-    program.byte_edges.extend(edges.map(|edge| ByteEdge { target: moved(edge.target), ..*edge }));
-    program.epsilons.extend(tables.epsilons.iter().map(|&state| moved(state)));
-    program.calls.extend(
-        tables.calls.iter().map(|call| Call {
-            fragment: numbering.fragment_number[callee(call)],
-            target: moved(call.target),
-        }),
-    );
 }
 
 /// Adds an edge to the state whose byte edges begin at `first`, after the edges that precede it in order.

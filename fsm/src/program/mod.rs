@@ -11,6 +11,7 @@ pub(crate) mod ids;
 pub(crate) mod fragment_name;
 pub(crate) mod byte_classes;
 pub(crate) mod tables;
+pub(crate) mod state_tables;
 pub(crate) mod deferred;
 pub(crate) mod sub_programs;
 pub(crate) mod fingerprint;
