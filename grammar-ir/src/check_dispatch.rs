@@ -7,14 +7,13 @@
 //! number.
 
 use std::collections::HashMap;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use memchr::memmem::Finder;
+use std::ops::Range;
 
 use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
 use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Expr, Grammar, Rule};
+use crate::text_search::TextSearch;
 use crate::token::TokenRef;
 
 /// Checks all tag dispatches that rules mention.
@@ -94,7 +93,9 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
     // Each text once, the excluded ones first: many equal triggers would all be found in one another.
     let mut distinct = sorted.clone();
     distinct.dedup_by(|one, other| spelled[*one] == spelled[*other]);
-    let search = Search::new(distinct.iter().map(|&index| &*spelled[index]).collect())?;
+    let texts: Vec<&[u8]> = distinct.iter().map(|&index| &*spelled[index]).collect();
+    let search = TextSearch::new(&texts)
+        .ok_or(GrammarErrorKind::TooLarge { what: "bytes of tags", limit: u32::MAX as usize })?;
     let mut unreachable: Option<(usize, usize)> = None;
     // In sorted order, because texts with equal beginnings are looked up in the same parts of the tables. The
     // error names the first pattern in the order of the source.
@@ -103,8 +104,9 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
         if patterns[index].0 == Role::Exclude || unreachable.is_some_and(|(first, _)| first < index) {
             continue;
         }
-        let completes =
-            |found: usize, is_at_end: bool| !is_at_end || patterns[distinct[found]].0 == Role::Exclude;
+        let completes = |found: usize, place: Range<usize>| {
+            place.end < spelled[index].len() || patterns[distinct[found]].0 == Role::Exclude
+        };
         if let Some(found) = search.first_in(&spelled[index], completes) {
             unreachable = Some((index, distinct[found]));
         }
@@ -118,50 +120,6 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
         by_what: by_role.word(),
         by: show(by),
     })
-}
-
-/// Texts to look for in others.
-enum Search<'t> {
-    /// One by one: an automaton takes 20 us to build.
-    Few(Vec<Finder<'t>>),
-    Many(Box<AhoCorasick>),
-}
-
-impl<'t> Search<'t> {
-    const MAX_FEW: usize = 8;
-
-    fn new(texts: Vec<&'t [u8]>) -> Result<Self, GrammarErrorKind> {
-        if texts.len() <= Self::MAX_FEW {
-            return Ok(Self::Few(texts.into_iter().map(Finder::new).collect()));
-        }
-        // The automaton with the smallest tables; texts are read once.
-        AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .prefilter(false)
-            .build(texts)
-            .map(|automaton| Self::Many(Box::new(automaton)))
-            .map_err(|_| GrammarErrorKind::TooLarge { what: "bytes of tags", limit: u32::MAX as usize })
-    }
-
-    /// The number of the text that ends first in another one, and of those the longest. `is_meant` is asked about its
-    /// number, and whether it ends where the other one ends.
-    fn first_in(&self, text: &[u8], is_meant: impl Fn(usize, bool) -> bool) -> Option<usize> {
-        match self {
-            Self::Few(parts) => {
-                let found = parts.iter().enumerate().filter_map(|(number, part)| {
-                    let begin = part.find(text)?;
-                    let end = begin + part.needle().len();
-                    is_meant(number, end == text.len()).then_some((end, begin, number))
-                });
-                found.min().map(|(.., number)| number)
-            }
-            Self::Many(automaton) => automaton
-                .find_overlapping_iter(text)
-                .find(|found| is_meant(found.pattern().as_usize(), found.end() == text.len()))
-                .map(|found| found.pattern().as_usize()),
-        }
-    }
 }
 
 /// Spells patterns as bytes: texts unchanged, tokens in a form that no text contains.

@@ -61,6 +61,7 @@ mod rule_options;
 mod setters;
 mod shorten;
 mod span;
+mod text_search;
 mod toggle;
 mod token;
 // Errors, and the two operators with rules of their own.
@@ -96,5 +97,6 @@ pub use print::{PrintError, PrintOptions, print};
 pub use rule_options::{Capture, Distinct, EndCapture, RuleOptions, Temperature};
 pub use shorten::shorten;
 pub use span::Span;
+pub use text_search::TextSearch;
 pub use toggle::Toggle;
 pub use token::TokenRef;

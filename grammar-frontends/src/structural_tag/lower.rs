@@ -24,7 +24,7 @@ use super::format::{
 use super::options::StructuralTagOptions;
 use super::place::{Place, embedded, grammar_error, unsupported};
 use super::tag_parts::{TagExtent, TagTemplate};
-use super::text_search::{Prefixes, TextSearch};
+use super::text_search::{Prefixes, StringSearch};
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
@@ -643,7 +643,7 @@ fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) ->
     }
     let others: Vec<&str> = triggers.chain(excludes.iter().map(|text| &**text)).collect();
     let (any_stop, any_other) =
-        (TextSearch::new(stops.iter().copied()), TextSearch::new(others.iter().copied()));
+        (StringSearch::new(stops.iter().copied()), StringSearch::new(others.iter().copied()));
     let mut met = HashSet::with_capacity(stops.len());
     let among = stops.iter().any(|stop| !met.insert(stop) || any_stop.is_part_in(stop));
     among

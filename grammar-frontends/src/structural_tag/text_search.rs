@@ -1,53 +1,36 @@
-//! Which of many texts occur in others.
+//! Which of many texts occur in others, or begin them.
 //!
-//! Naively each is looked for in each: a minute for 100,000 tags that have a trigger each. For more than a few texts
-//! there is one automaton that looks for all of them, and a sorted list for those that others begin with.
+//! Naively each is compared with each: a minute for 100,000 tags that have a trigger each. One automaton looks for all
+//! texts, and a sorted list has those that others begin with.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use std::ops::Range;
 
-/// Texts that are looked for one by one.
-const MAX_FEW: usize = 8;
+use grammask_grammar_ir::TextSearch;
 
-/// Texts to look for in others.
-pub(super) enum TextSearch<'t> {
-    Few(Vec<&'t str>),
-    Many(Box<AhoCorasick>),
-}
+/// Strings to look for in others. None where they are too long together; the check of the grammar refuses them then.
+pub(super) struct StringSearch<'t>(Option<TextSearch<'t>>);
 
-impl<'t> TextSearch<'t> {
+impl<'t> StringSearch<'t> {
     pub(super) fn new(texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut texts: Vec<&str> = texts.collect();
-        if texts.len() <= MAX_FEW {
-            return Self::Few(texts);
-        }
-        // Equal texts would all be found in one another.
+        let mut texts: Vec<&[u8]> = texts.map(str::as_bytes).collect();
         texts.sort_unstable();
         texts.dedup();
-        // The automaton with the smallest tables; most texts are read once.
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .prefilter(false)
-            .build(&texts);
-        automaton.map_or(Self::Few(texts), |automaton| Self::Many(Box::new(automaton)))
+        Self(TextSearch::new(&texts))
     }
 
     /// Whether any of them occurs in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        match self {
-            Self::Few(texts) => texts.iter().any(|part| text.contains(part)),
-            Self::Many(automaton) => automaton.is_match(text),
-        }
+        self.has(text, |_| true)
     }
 
     /// Whether one that is shorter than a text occurs in it.
     pub(super) fn is_part_in(&self, text: &str) -> bool {
-        match self {
-            Self::Few(texts) => texts.iter().any(|part| part.len() < text.len() && text.contains(part)),
-            Self::Many(automaton) => {
-                automaton.find_overlapping_iter(text).any(|found| found.len() < text.len())
-            }
-        }
+        self.has(text, |length| length < text.len())
+    }
+
+    fn has(&self, text: &str, is_meant: impl Fn(usize) -> bool) -> bool {
+        let is_meant = |_, place: Range<usize>| is_meant(place.len());
+        self.0.as_ref().is_some_and(|search| search.first_in(text.as_bytes(), is_meant).is_some())
     }
 }
 
@@ -99,24 +82,6 @@ mod tests {
             texts.extend(["a", "b"].map(|letter| format!("{}{letter}", texts[at])));
         }
         texts.into_iter().map(String::into_boxed_str).collect()
-    }
-
-    #[test]
-    fn few_and_many_texts_are_found_alike() {
-        let all = short_texts();
-        for first in 1..all.len() {
-            for count in [1, MAX_FEW, MAX_FEW + 1, all.len()] {
-                let parts: Vec<&str> = all[first..].iter().take(count).map(|part| &**part).collect();
-                let search = TextSearch::new(parts.iter().copied());
-                assert_eq!(matches!(search, TextSearch::Few(_)), parts.len() <= MAX_FEW);
-                for text in &all {
-                    let is_in = parts.iter().any(|part| text.contains(part));
-                    assert_eq!(search.is_in(text), is_in, "{parts:?} {text}");
-                    let is_part_in = parts.iter().any(|part| *part != &**text && text.contains(part));
-                    assert_eq!(search.is_part_in(text), is_part_in, "{parts:?} {text}");
-                }
-            }
-        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use grammask_grammar_ir::TokenRef;
 use super::error::shortened;
 use super::format::{Begin, Tag};
 use super::place::{Place, malformed};
-use super::text_search::{Prefixes, TextSearch};
+use super::text_search::{Prefixes, StringSearch};
 use crate::diagnostic::Result;
 
 /// Every tag begins with exactly one of the triggers, every trigger with one of the tags, and no excluded string
@@ -51,7 +51,7 @@ pub(super) fn check(
             }
         }
     }
-    let all = TextSearch::new(triggers.iter().map(|trigger| &**trigger));
+    let all = StringSearch::new(triggers.iter().map(|trigger| &**trigger));
     let mut met = HashSet::with_capacity(triggers.len());
     for (index, trigger) in triggers.iter().enumerate() {
         // The quick answer for nearly all. The search below compares with every other trigger, only to name
@@ -84,40 +84,34 @@ pub(super) fn check_excludes(
     excludes: &[Box<str>],
     at_excludes: &Place<'_>,
 ) -> Result<()> {
-    let all = TextSearch::new(excludes.iter().map(|exclude| &**exclude));
-    let Some(trigger) = triggers.iter().position(|trigger| all.is_in(trigger)) else { return Ok(()) };
-    let triggers = &triggers[trigger..=trigger];
-    for (index, exclude) in excludes.iter().enumerate() {
-        if let Some(trigger) = triggers.iter().find(|trigger| trigger.contains(&**exclude)) {
-            return Err(malformed(
-                &at_excludes.index(index),
-                format!(
-                    "Exclude string must not be a prefix of trigger string: `{}` is part of `{}`, which could \
-                     never be written",
-                    shortened(exclude),
-                    shortened(trigger)
-                ),
-                "exclude a longer string, or leave it out",
-            ));
-        }
-    }
-    Ok(())
+    let Some((trigger, exclude)) = excluded_trigger(triggers, excludes) else { return Ok(()) };
+    Err(malformed(
+        &at_excludes.index(exclude),
+        format!(
+            "Exclude string must not be a prefix of trigger string: `{}` is part of `{}`, which could never be written",
+            shortened(&excludes[exclude]),
+            shortened(&triggers[trigger])
+        ),
+        "exclude a longer string, or leave it out",
+    ))
 }
 
 fn check_reachable(triggers: &[Box<str>], excludes: &[Box<str>], at_triggers: &Place<'_>) -> Result<()> {
-    let all = TextSearch::new(excludes.iter().map(|exclude| &**exclude));
-    for (index, trigger) in triggers.iter().enumerate().filter(|(_, trigger)| all.is_in(trigger)) {
-        if let Some(exclude) = excludes.iter().find(|exclude| trigger.contains(&***exclude)) {
-            let message = format!(
-                "the trigger `{}` can never be written, because it contains the excluded `{}`",
-                shortened(trigger),
-                shortened(exclude)
-            );
-            let hint = "exclude a longer string, or leave it out";
-            return Err(malformed(&at_triggers.index(index), message, hint));
-        }
-    }
-    Ok(())
+    let Some((trigger, exclude)) = excluded_trigger(triggers, excludes) else { return Ok(()) };
+    let message = format!(
+        "the trigger `{}` can never be written, because it contains the excluded `{}`",
+        shortened(&triggers[trigger]),
+        shortened(&excludes[exclude])
+    );
+    let hint = "exclude a longer string, or leave it out";
+    Err(malformed(&at_triggers.index(trigger), message, hint))
+}
+
+/// The first trigger that contains an excluded string, and the first such string.
+fn excluded_trigger(triggers: &[Box<str>], excludes: &[Box<str>]) -> Option<(usize, usize)> {
+    let all = StringSearch::new(excludes.iter().map(|exclude| &**exclude));
+    let trigger = triggers.iter().position(|trigger| all.is_in(trigger))?;
+    Some((trigger, excludes.iter().position(|exclude| triggers[trigger].contains(&**exclude))?))
 }
 
 /// Every tag begins with one of the trigger tokens, none of which is excluded.
