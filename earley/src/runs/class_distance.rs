@@ -1,9 +1,9 @@
 //! How long a text over a class an automaton reads for certain.
 //!
-//! Inside a JSON string, in free text, and in the names that an object may add beside its declared ones, *any* text over
-//! a class can follow, whatever the contexts are. That is a property of the automaton alone, and so is this one:
-//! `^(?:\S+\s+){0,29}\S+$` of at most 300 characters is one automaton, with a state for each pair of a place in the
-//! pattern and a count. None of its states reads texts over a class for ever, but far from its bound it reads whatever a
+//! Inside a JSON string and in free text *any* text over a class can follow, whatever the contexts are. So it is in the
+//! names that an object may add beside its declared ones. That is a property of the automaton alone, and so is the
+//! following. `^(?:\S+\s+){0,29}\S+$` of at most 300 characters is one automaton. It has a state for each pair of a
+//! place in the pattern and a count. None of its states reads texts over a class for ever, but far from its bound it reads whatever a
 //! token can hold. How far that is tells a search: from a state, all characters of the class at once, to the states
 //! from which some character is refused. The least number of characters to one of them is the answer. Where the
 //! search ends and finds none, there is no bound.

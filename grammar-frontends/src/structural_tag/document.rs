@@ -10,8 +10,9 @@ use super::{read, triggers};
 use crate::diagnostic::Result;
 use crate::json::JsonValue;
 
-/// Reads a document whose schemas can be cut out, which are nearly all of its text: to see where a schema ends takes a
-/// tenth of the time of reading it, and most are read when a text comes to them. `None` where something is not plainly right.
+/// Reads a document whose schemas can be cut out, which are nearly all of its text. To see where a schema ends takes a
+/// tenth of the time of reading it, and most are read when a text comes to them. `None` where something is not plainly
+/// right.
 pub(super) fn format_without_schemas(
     source: &str,
     options: &StructuralTagOptions,

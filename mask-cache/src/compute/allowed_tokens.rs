@@ -168,8 +168,8 @@ fn walk_with_json_tokens<'v, B: Backend>(
         }
     }
     let (space, quote) = (byte_set::single(b' '), byte_set::single(b'"'));
-    // The list of whitespace covers the space. Of its other tokens, those that go on with a quote are taken out, because
-    // the list of the quote after a space has them: each token is in one portion.
+    // The list of whitespace covers the space. The list of the quote after a space has some of its other tokens, which
+    // are taken out: each token is in one portion.
     if others == byte_set::difference(others, space)
         && let Some(first) =
             portions.first_mut().filter(|first| first.bytes != byte_set::difference(first.bytes, space))

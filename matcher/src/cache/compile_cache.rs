@@ -50,8 +50,8 @@ pub(crate) enum EntryKind {
     SchemaText,
     /// The structure around tags.
     Template,
-    /// A tag, whose source is a JSON object. An object ends where it ends, so a text that begins with the source of a
-    /// known tag has that tag, and no other: a known tag is found without looking for its end.
+    /// A tag, whose source is a JSON object. A text that begins with the source of a known tag has that tag and no other,
+    /// because an object ends where it ends. So a known tag is found without looking for its end.
     Tag,
 }
 

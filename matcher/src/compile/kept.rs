@@ -1,4 +1,4 @@
-//! What a compiler keeps by its source.
+//! The values that a compiler keeps by their sources.
 
 use std::sync::Arc;
 

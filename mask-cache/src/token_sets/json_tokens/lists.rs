@@ -1,8 +1,8 @@
 //! Tokens of whitespace and of digits, tokens that open a JSON string, and those that begin a number.
 //!
 //! A [slice](crate::Slice) covers most of a vocabulary. These have some hundred tokens each, but nearly every place of a
-//! JSON text outside of strings allows them. To walk them took half of the time of such a mask: whitespace is a repeat
-//! with an upper bound, every step counts, and where names are declared a walk makes a set for each of their letters.
+//! JSON text outside of strings allows them. To walk them took half of the time of such a mask. Whitespace is a repeat
+//! with an upper bound, so every step counts. Where names are declared, a walk makes a set for each of their letters.
 //! But which tokens stay inside of a class depends on the vocabulary alone. So they are kept as *lists*, shortest
 //! first, from which a mask takes a prefix where the state lets any text over the class pass, perhaps up to a length.
 //! Each list has a trie of the other tokens that begin like its own (a space and a word), which the walk goes through
