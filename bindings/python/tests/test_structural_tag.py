@@ -50,6 +50,37 @@ def test_models():
     assert accepts(thinking, "Hm.</think>\n\nHello.") and not accepts(thinking, "Hello.")
 
 
+NOW = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}]
+
+
+@pytest.mark.parametrize(
+    ("family", "right", "wrong"),
+    [
+        ("llama", '{"type": "function", "name": "now", "parameters": {}}', '{"type": "function", "name": "later"}'),
+        ("mistral", '[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "a1B2c3D4e"}]', "[TOOL_CALLS][{}]"),
+        ("mistral_v11", "[TOOL_CALLS]now[CALL_ID]a1B2c3D4e[ARGS]{}", "[TOOL_CALLS]now[CALL_ID]a1[ARGS]{}"),
+        (
+            "kimi",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}"
+            "<|tool_call_end|><|tool_calls_section_end|>",
+            "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+        ),
+        (
+            "kimi_k3",
+            "It is noon.<|close|>response<|sep|><|close|>message<|sep|>",
+            "It is noon.<|close|>message<|sep|>",
+        ),
+        ("minimax", "\n</think>\n\nIt is noon.", "Hm.\n</think>\n\nIt is noon."),
+        ("minimax_m3", "</mm:think>It is noon.", "It is noon.</mm:think>"),
+    ],
+)
+def test_forms_of_templates(family, right, wrong):
+    grammar = grammask.Grammar.from_structural_tag(
+        grammask.get_model_structural_tag(family, NOW, reasoning="disabled")
+    )
+    assert accepts(grammar, right) and not accepts(grammar, wrong)
+
+
 def test_tools_come_and_go_in_a_text(compiler):
     def compiled(*names):
         function = {"parameters": {"type": "object", "properties": {}}}

@@ -12,6 +12,17 @@ pub(crate) enum ValueSyntax {
     Notation(&'static Notation),
 }
 
+impl ValueSyntax {
+    /// The notation of values, where that is not JSON.
+    pub(crate) fn notation(self) -> Option<&'static Notation> {
+        match self {
+            ValueSyntax::Json => None,
+            ValueSyntax::Markup(markup) => markup.notation,
+            ValueSyntax::Notation(notation) => Some(notation),
+        }
+    }
+}
+
 /// Whether the items of arrays can be compared while a text is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemComparison {
@@ -38,6 +49,10 @@ pub(crate) struct Markup {
     pub(crate) inside: NestedValues,
     /// Characters of names that are written as entities.
     pub(crate) entities: &'static [(char, &'static str)],
+    /// A text that may be written on both sides of a string.
+    pub(crate) padding: &'static str,
+    /// How values other than strings are written, where that is not JSON.
+    pub(crate) notation: Option<&'static Notation>,
 }
 
 /// How a mark names the type of its value.

@@ -90,11 +90,13 @@ pub(crate) enum Style {
     #[default]
     Json,
     QwenXml,
+    SeedXml,
     MinimaxXml,
     MinimaxM3Xml,
     DeepseekXml,
     DeepseekV41Xml,
     GlmXml,
+    Hy3Xml,
     KimiK3Xml,
     CohereXml,
     Step3Xml,
@@ -106,14 +108,16 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    pub(crate) const ALL: [(&'static str, Self); 15] = [
+    pub(crate) const ALL: [(&'static str, Self); 17] = [
         ("json", Self::Json),
         ("qwen_xml", Self::QwenXml),
+        ("seed_xml", Self::SeedXml),
         ("minimax_xml", Self::MinimaxXml),
         ("minimax_m3_xml", Self::MinimaxM3Xml),
         ("deepseek_xml", Self::DeepseekXml),
         ("deepseek_v4_1_xml", Self::DeepseekV41Xml),
         ("glm_xml", Self::GlmXml),
+        ("hy_3_xml", Self::Hy3Xml),
         ("kimi_k3_xml", Self::KimiK3Xml),
         ("cohere_xml", Self::CohereXml),
         ("step_3_xml", Self::Step3Xml),
@@ -134,11 +138,13 @@ impl Style {
         match self {
             Style::Json => ValueSyntax::Json,
             Style::QwenXml => ValueSyntax::Markup(&markup::QWEN),
+            Style::SeedXml => ValueSyntax::Markup(&markup::SEED),
             Style::MinimaxXml => ValueSyntax::Markup(&markup::MINIMAX),
             Style::MinimaxM3Xml => ValueSyntax::Markup(&markup::MINIMAX_M3),
             Style::DeepseekXml => ValueSyntax::Markup(&markup::DEEPSEEK),
             Style::DeepseekV41Xml => ValueSyntax::Markup(&markup::DEEPSEEK_V4_1),
             Style::GlmXml => ValueSyntax::Markup(&markup::GLM),
+            Style::Hy3Xml => ValueSyntax::Markup(&markup::HY_3),
             Style::KimiK3Xml => ValueSyntax::Markup(&markup::KIMI_K3),
             Style::CohereXml => ValueSyntax::Markup(&markup::COHERE),
             Style::Step3Xml => ValueSyntax::Markup(&markup::STEP_3),

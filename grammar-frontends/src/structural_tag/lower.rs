@@ -28,7 +28,6 @@ use super::text_search::{Prefixes, StringSearch};
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
-use crate::json_schema::value_syntax::ValueSyntax;
 use crate::regex::{self, ClassesLeft, Dialect, RegexLimits, RegexOptions};
 
 /// The grammar of a format.
@@ -63,7 +62,7 @@ pub(super) fn template(format: &Format, options: &StructuralTagOptions) -> Optio
 /// The schema that a format is, where nothing speaks against it.
 pub(super) fn lone_schema(format: &Format) -> Option<EmbeddedSchema> {
     let Format::JsonSchema(it) = format else { return None };
-    let is_supported = it.excludes.is_empty() || !matches!(it.style.written(), ValueSyntax::Notation(_));
+    let is_supported = it.excludes.is_empty() || it.style.written().notation().is_none();
     let none = RuleId::new(0).filter(|_| is_supported)?;
     Some(SchemaContent::new(it).at(none, "".into()))
 }
@@ -570,7 +569,7 @@ impl<'o> FormatLowering<'o> {
         if let Some(&expr) = self.schemas.get(content.key()) {
             return Ok(expr);
         }
-        if !it.excludes.is_empty() && matches!(it.style.written(), ValueSyntax::Notation(_)) {
+        if !it.excludes.is_empty() && it.style.written().notation().is_some() {
             let place = place.key("excludes");
             let message = "`excludes`: strings in this style cannot be kept from holding others";
             return Err(unsupported(&place, message, "leave it out, or use the style `json`"));

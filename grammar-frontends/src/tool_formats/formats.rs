@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::request::ToolRequest;
 use crate::json::JsonValue;
-use crate::structural_tag::format::{Format, JsonSchemaFormat, Style};
+use crate::structural_tag::format::{Format, JsonSchemaFormat, MemberOrder, Style};
 
 pub(super) fn literal(text: &str) -> Format {
     Format::ConstString(text.into())
@@ -14,12 +14,16 @@ pub(super) fn literal(text: &str) -> Format {
 pub(super) fn schema_format(
     schema: &Arc<JsonValue>,
     style: Style,
+    order: MemberOrder,
     origin: &str,
     request: &ToolRequest,
 ) -> Format {
     let mut format = JsonSchemaFormat::new(Arc::clone(schema).into(), style);
     format.origin = Some(origin.into());
-    format.key_order = request.member_order;
+    format.key_order = match request.member_order {
+        MemberOrder::Declared => order,
+        MemberOrder::Any => MemberOrder::Any,
+    };
     format.spelling = request.spelling;
     format.max_whitespace = request.max_whitespace;
     Format::JsonSchema(format)
@@ -28,5 +32,6 @@ pub(super) fn schema_format(
 /// The value of the response format.
 pub(super) fn response(request: &ToolRequest) -> Option<Format> {
     let schema = request.response.as_ref()?;
-    Some(schema_format(schema, Style::Json, "/response_format/json_schema/schema", request))
+    let origin = "/response_format/json_schema/schema";
+    Some(schema_format(schema, Style::Json, MemberOrder::Declared, origin, request))
 }

@@ -7,7 +7,7 @@
 use super::formats::{literal, response, schema_format};
 use super::request::{Choice, ParallelCalls, Reasoning, ToolRequest};
 use crate::structural_tag::format::{
-    AfterMatch, AnyText, Begin, End, Format, Minimum, Style, Tag, TagsWithSeparator,
+    AfterMatch, AnyText, Begin, End, Format, MemberOrder, Minimum, Style, Tag, TagsWithSeparator,
 };
 
 const NEXT: &str = "<|start|>assistant";
@@ -118,6 +118,7 @@ fn types(spellings: &[&str]) -> Format {
 
 /// Calls of every tool, with the recipient after the channel and before it.
 fn calls(request: &ToolRequest) -> Vec<Tag> {
+    let json = |schema, origin| schema_format(schema, Style::Json, MemberOrder::Declared, origin, request);
     let mut tags = Vec::new();
     let mut push = |recipient: &str, spellings: &[&str], arguments: Format| {
         for channel in ["commentary", "analysis"] {
@@ -132,11 +133,11 @@ fn calls(request: &ToolRequest) -> Vec<Tag> {
         }
     };
     for function in &request.functions {
-        let arguments = schema_format(&function.schema, Style::Json, &function.origin, request);
+        let arguments = json(&function.schema, &function.origin);
         push(&format!("functions.{}", function.name), JSON_TYPES, arguments);
     }
     for builtin in &request.builtins {
-        let arguments = schema_format(&builtin.schema, Style::Json, &builtin.origin, request);
+        let arguments = json(&builtin.schema, &builtin.origin);
         push(&builtin.name, CODE_TYPES, arguments);
     }
     tags

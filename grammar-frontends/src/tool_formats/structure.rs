@@ -3,7 +3,7 @@
 use super::formats::{literal, response, schema_format};
 use super::harmony;
 use super::request::{Choice, Function, Markers, ParallelCalls, Reasoning, ToolRequest, malformed};
-use super::table::{Family, Layout, Opener, Part, ReasoningMarks, ToolNames};
+use super::table::{Family, Layout, Part, ReasoningMarks, Row, ToolNames};
 use crate::diagnostic::Result;
 use crate::structural_tag::format::{
     AfterMatch, AnyText, Begin, End, Format, Minimum, Tag, TagsWithSeparator, TriggeredTags,
@@ -55,38 +55,51 @@ fn check_names(family: &Family, request: &ToolRequest) -> Result<()> {
 
 /// The reasoning before the answer.
 fn reasoning(marks: ReasoningMarks, request: &ToolRequest, parts: &mut Vec<Format>) {
-    let block = |begin: &str, content: Format| {
-        let tag = Tag { begin: Begin::Text(begin.into()), content, end: End::text(marks.close) };
-        match marks.after {
-            "" => Format::Tag(Box::new(tag)),
-            after => Format::Sequence(vec![Format::Tag(Box::new(tag)), literal(after)]),
+    let thoughts = || match request.reasoning {
+        Reasoning::Empty => literal(""),
+        _ => {
+            let excludes = match request.markers {
+                Markers::Excluded => vec![marks.open.into()],
+                Markers::Allowed => Vec::new(),
+            };
+            Format::AnyText(AnyText { excludes, max_tokens: None, max_chars: request.reasoning_chars })
         }
     };
-    let thoughts = || {
-        let excludes = match request.markers {
-            Markers::Excluded => vec![marks.open.into()],
-            Markers::Allowed => Vec::new(),
+    let blocks = |begins: &[&str]| {
+        let tag = |&begin: &&str| Tag {
+            begin: Begin::Text(begin.into()),
+            content: thoughts(),
+            end: End::text(marks.close),
         };
-        Format::AnyText(AnyText { excludes, max_tokens: None, max_chars: request.reasoning_chars })
-    };
-    let opener = match marks.opener {
-        Opener::InPrompt => "",
-        Opener::Written => marks.open,
+        let blocks = one_of(begins.iter().map(|begin| Format::Tag(Box::new(tag(begin)))).collect());
+        match marks.after {
+            [""] => blocks,
+            after => Format::Sequence(vec![blocks, texts(after)]),
+        }
     };
     match request.reasoning {
-        Reasoning::Disabled => {}
-        Reasoning::Enabled => parts.push(block(opener, thoughts())),
-        Reasoning::Auto => parts.push(Format::Optional(Box::new(block(marks.open, thoughts())))),
-        Reasoning::Empty => parts.push(block(opener, literal(""))),
+        Reasoning::Enabled | Reasoning::Empty => parts.push(blocks(marks.begins)),
+        Reasoning::Disabled if marks.skipped.is_empty() => {}
+        Reasoning::Disabled => parts.push(optional(texts(marks.skipped))),
+        Reasoning::Auto => {
+            let written: Vec<&str> = marks.begins.iter().copied().filter(|begin| !begin.is_empty()).collect();
+            let mut ways = vec![match written.is_empty() {
+                true => blocks(&[marks.open]),
+                false => blocks(&written),
+            }];
+            ways.extend(marks.skipped.iter().map(|text| literal(text)));
+            parts.push(optional(one_of(ways)));
+        }
     }
 }
 
 /// The texts that the answer must not contain.
 fn excludes(family: &Family, request: &ToolRequest) -> Vec<Box<str>> {
-    match (family.reasoning, request.markers) {
-        (Some(marks), Markers::Excluded) => vec![marks.open.into(), marks.close.into()],
+    let marks = match (family.reasoning, request.markers) {
+        (Some(marks), Markers::Excluded) => vec![marks.open, marks.close],
         _ => Vec::new(),
-    }
+    };
+    marks.iter().chain(family.excluded).map(|&text| text.into()).collect()
 }
 
 fn after_match(request: &ToolRequest) -> AfterMatch {
@@ -98,18 +111,19 @@ fn after_match(request: &ToolRequest) -> AfterMatch {
 
 /// Everything after the reasoning.
 fn answer(family: &Family, request: &ToolRequest) -> Vec<Format> {
-    if let Layout::Message { response, open, close, end } = family.layout {
-        return message(family, request, response, (open, close), end);
+    if let Layout::Message { response, joint, row, end } = family.layout {
+        let message = message(family, request, response, joint, row);
+        return if end.is_empty() { vec![message] } else { vec![message, literal(end)] };
     }
-    if let Layout::Whole { marks, opener, .. } = family.layout {
-        return vec![whole(family, request, marks, opener)];
+    if let Layout::Whole { rows, opener } = family.layout {
+        return vec![whole(family, request, rows, opener)];
     }
     if !request.has_tools() {
         return vec![value(family, request).unwrap_or_else(|| free_text(family, request))];
     }
     let mut parts = Vec::new();
-    if !family.lead.is_empty() && request.choice != Choice::Auto {
-        parts.push(Format::Optional(Box::new(literal(family.lead))));
+    if !family.leads.is_empty() && request.choice != Choice::Auto {
+        parts.push(optional(texts(family.leads)));
     }
     parts.push(match (request.choice, value(family, request)) {
         (Choice::Auto, None) => calls_in_text(family, request, Minimum::Zero),
@@ -135,18 +149,13 @@ fn value(family: &Family, request: &ToolRequest) -> Option<Format> {
     })
 }
 
-/// How calls begin.
-fn openings(family: &Family) -> Vec<Box<str>> {
-    match family.layout {
-        Layout::Blocks { triggers } => triggers.iter().map(|&trigger| trigger.into()).collect(),
-        Layout::Section { open, .. } => vec![open.into()],
-        Layout::Whole { .. } | Layout::Message { .. } | Layout::Harmony => Vec::new(),
-    }
-}
-
 /// Marks of answers that are no calls, which may occur anywhere in free text.
 fn answer_marks(family: &Family) -> impl Iterator<Item = &'static str> {
     family.answer.iter().flat_map(|&(open, close)| [open, close]).filter(|mark| !mark.is_empty())
+}
+
+fn triggers(family: &Family) -> impl Iterator<Item = Box<str>> {
+    family.triggers.iter().map(|&trigger| trigger.into())
 }
 
 /// A tag that is its beginning alone.
@@ -157,7 +166,7 @@ fn bare_tag(mark: &str) -> Tag {
 /// Free text that starts no call.
 fn free_text(family: &Family, request: &ToolRequest) -> Format {
     let mut excludes = excludes(family, request);
-    excludes.extend(openings(family));
+    excludes.extend(triggers(family));
     if family.answer.is_empty() {
         return Format::AnyText(AnyText { excludes, ..AnyText::default() });
     }
@@ -173,13 +182,9 @@ fn free_text(family: &Family, request: &ToolRequest) -> Format {
 /// Calls with free text around them. Where one is required it comes first.
 fn calls_in_text(family: &Family, request: &ToolRequest, minimum: Minimum) -> Format {
     let after_match = after_match(request);
-    let tags = match family.layout {
-        Layout::Section { .. } => vec![section(family, request, after_match)],
-        _ => calls(family, request),
-    };
     let mut format = TriggeredTags {
-        triggers: openings(family),
-        tags,
+        triggers: triggers(family).collect(),
+        tags: tags(family, request, after_match),
         minimum,
         after_match,
         excludes: excludes(family, request),
@@ -192,7 +197,7 @@ fn calls_in_text(family: &Family, request: &ToolRequest, minimum: Minimum) -> Fo
     match (minimum, after_match) {
         (Minimum::One, AfterMatch::Stop) => first(),
         (Minimum::Zero, AfterMatch::Stop) => {
-            Format::Sequence(vec![free_text(family, request), Format::Optional(Box::new(first()))])
+            Format::Sequence(vec![free_text(family, request), optional(first())])
         }
         (_, AfterMatch::Continue) => {
             format.minimum = Minimum::Zero;
@@ -209,35 +214,24 @@ fn calls_in_text(family: &Family, request: &ToolRequest, minimum: Minimum) -> Fo
 
 /// A call by itself, or the row that contains it.
 fn first_call(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Format {
+    let tags = tags(family, request, after_match).into_iter().map(|tag| Format::Tag(Box::new(tag)));
+    one_of(tags.collect())
+}
+
+/// Calls by themselves, or the rows that contain them.
+fn tags(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Vec<Tag> {
     match family.layout {
-        Layout::Section { .. } => Format::Tag(Box::new(section(family, request, after_match))),
-        _ => {
-            let calls = calls(family, request).into_iter().map(|tag| Format::Tag(Box::new(tag)));
-            Format::Or(calls.collect())
+        Layout::Section { rows } => {
+            rows.iter().map(|&marks| section(family, request, marks, after_match)).collect()
         }
+        _ => calls(family, request),
     }
 }
 
 /// An answer that is calls as a whole, or none.
-fn whole(
-    family: &Family,
-    request: &ToolRequest,
-    marks: &[(&'static str, &'static str)],
-    opener: &str,
-) -> Format {
+fn whole(family: &Family, request: &ToolRequest, rows: &[Row], opener: &str) -> Format {
     let rows = |after_match: AfterMatch| {
-        let rows = marks.iter().map(|&(open, close)| {
-            let row = row(family, request, after_match);
-            match (open, close) {
-                ("", "") => row,
-                _ => Format::Tag(Box::new(Tag {
-                    begin: Begin::Text(open.into()),
-                    content: row,
-                    end: End::text(close),
-                })),
-            }
-        });
-        Format::Or(rows.collect())
+        one_of(rows.iter().map(|&marks| marked_row(family, request, marks, after_match)).collect())
     };
     let other = || {
         value(family, request).unwrap_or_else(|| {
@@ -259,11 +253,7 @@ fn whole(
 }
 
 /// Calls in a row.
-fn row(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Format {
-    let separator = match family.layout {
-        Layout::Section { separator, .. } | Layout::Whole { separator, .. } => separator,
-        Layout::Message { .. } | Layout::Blocks { .. } | Layout::Harmony => "",
-    };
+fn row(family: &Family, request: &ToolRequest, separator: &str, after_match: AfterMatch) -> Format {
     Format::TagsWithSeparator(TagsWithSeparator {
         tags: calls(family, request),
         separator: separator.into(),
@@ -273,78 +263,116 @@ fn row(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Forma
 }
 
 /// Calls in a row between marks.
-fn section(family: &Family, request: &ToolRequest, after_match: AfterMatch) -> Tag {
-    let (open, close) = match family.layout {
-        Layout::Section { open, close, .. } | Layout::Message { open, close, .. } => (open, close),
-        Layout::Whole { .. } | Layout::Blocks { .. } | Layout::Harmony => ("", ""),
-    };
-    Tag { begin: Begin::Text(open.into()), content: row(family, request, after_match), end: End::text(close) }
+fn section(
+    family: &Family,
+    request: &ToolRequest,
+    (open, separator, close): Row,
+    after_match: AfterMatch,
+) -> Tag {
+    let content = row(family, request, separator, after_match);
+    Tag { begin: Begin::Text(open.into()), content, end: End::text(close) }
+}
+
+/// Calls in a row, between marks where there are some.
+fn marked_row(family: &Family, request: &ToolRequest, marks: Row, after_match: AfterMatch) -> Format {
+    match marks {
+        ("", separator, "") => row(family, request, separator, after_match),
+        _ => Format::Tag(Box::new(section(family, request, marks, after_match))),
+    }
 }
 
 /// One tag for every function and spelling.
 fn calls(family: &Family, request: &ToolRequest) -> Vec<Tag> {
-    let spellings = || [family.call].into_iter().chain(family.other_calls.iter().copied());
-    request
-        .functions
-        .iter()
-        .flat_map(|function| spellings().map(move |parts| call(parts, function, request)))
-        .collect()
+    let spellings = |function| family.calls.iter().map(move |parts| call(family, parts, function, request));
+    request.functions.iter().flat_map(spellings).collect()
 }
 
-fn call(parts: &[Part], function: &Function, request: &ToolRequest) -> Tag {
-    let mut texts: Vec<Format> = Vec::with_capacity(parts.len());
-    for part in parts {
-        texts.push(match *part {
-            Part::Text(text) => literal(&text.replace("$NAME", &function.name)),
-            Part::Number => Format::Regex("[0-9]+".into()),
-            Part::Arguments(style) => schema_format(&function.schema, style, &function.origin, request),
-        });
-    }
+fn call(family: &Family, parts: &[Part], function: &Function, request: &ToolRequest) -> Tag {
+    let mut formats = formats(family, parts, function, request);
     // Every entry of the table begins and ends with a text.
-    let begin = match texts.first() {
+    let begin = match formats.first() {
         Some(Format::ConstString(text)) => text.clone(),
         _ => "".into(),
     };
-    let end = match texts.pop() {
+    let end = match formats.pop() {
         Some(Format::ConstString(text)) => text,
         _ => "".into(),
     };
-    let content = match texts.len() {
-        2 => texts.swap_remove(1),
-        _ => Format::Sequence(texts.split_off(1)),
+    let content = match formats.len() {
+        2 => formats.swap_remove(1),
+        _ => Format::Sequence(formats.split_off(1)),
     };
     Tag { begin: Begin::Text(begin), content, end: End::Texts(vec![end]) }
 }
 
-/// A message whose parts are all between marks.
+fn formats(family: &Family, parts: &[Part], function: &Function, request: &ToolRequest) -> Vec<Format> {
+    let format = |part: &Part| match *part {
+        Part::Text(text) => literal(&text.replace("$NAME", &function.name)),
+        Part::Pattern(pattern) => Format::Regex(pattern.into()),
+        Part::OneOf(ways) => {
+            let ways = ways.iter().map(|parts| match formats(family, parts, function, request) {
+                parts if parts.is_empty() => literal(""),
+                parts => Format::Sequence(parts),
+            });
+            Format::Or(ways.collect())
+        }
+        Part::Arguments(style) => {
+            schema_format(&function.schema, style, family.order, &function.origin, request)
+        }
+    };
+    parts.iter().map(format).collect()
+}
+
+/// A response, calls, or calls after a response. Without reasoning the prompt may end with the mark that opens the
+/// response.
 fn message(
     family: &Family,
     request: &ToolRequest,
-    marks: (&str, &str),
     (open, close): (&str, &str),
-    end: &str,
-) -> Vec<Format> {
-    let content = response(request).unwrap_or_else(|| {
-        let mut excludes = excludes(family, request);
-        excludes.extend([open.into(), close.into()]);
-        Format::AnyText(AnyText { excludes, ..AnyText::default() })
-    });
-    let text =
-        Format::Tag(Box::new(Tag { begin: Begin::Text(marks.0.into()), content, end: End::text(marks.1) }));
-    let section = |after_match: AfterMatch| Format::Tag(Box::new(section(family, request, after_match)));
-    let body = match (request.has_tools(), request.choice) {
-        (false, _) => text,
-        (true, Choice::Auto) => {
-            let calls = section(after_match(request));
-            let both = Format::Sequence(vec![text, Format::Optional(Box::new(calls.clone()))]);
-            Format::Or(vec![both, calls])
-        }
-        (true, Choice::Required) => {
-            Format::Sequence(vec![Format::Optional(Box::new(text)), section(after_match(request))])
-        }
-        (true, Choice::Forced) => {
-            Format::Sequence(vec![Format::Optional(Box::new(text)), section(AfterMatch::Stop)])
-        }
+    joint: &str,
+    row: Row,
+) -> Format {
+    let content = || {
+        response(request).unwrap_or_else(|| {
+            let mut excludes = excludes(family, request);
+            let marks = [open, joint, row.0, row.2].into_iter().filter(|mark| !mark.is_empty());
+            excludes.extend(marks.map(Into::into));
+            Format::AnyText(AnyText { excludes, ..AnyText::default() })
+        })
     };
-    vec![body, literal(end)]
+    let tag = |begin: &str| {
+        let end = End::text(close);
+        Format::Tag(Box::new(Tag { begin: Begin::Text(begin.into()), content: content(), end }))
+    };
+    let text = match request.reasoning {
+        Reasoning::Disabled => Format::Or(vec![tag(open), tag("")]),
+        _ => tag(open),
+    };
+    let calls = |after_match: AfterMatch| marked_row(family, request, row, after_match);
+    let after_text = |calls: Format| {
+        let text = Format::Sequence(vec![text.clone(), literal(joint)]);
+        Format::Sequence(vec![optional(text), calls])
+    };
+    match (request.has_tools(), request.choice) {
+        (false, _) => text,
+        (true, Choice::Auto) => Format::Or(vec![text.clone(), after_text(calls(after_match(request)))]),
+        (true, Choice::Required) => after_text(calls(after_match(request))),
+        (true, Choice::Forced) => after_text(calls(AfterMatch::Stop)),
+    }
+}
+
+fn optional(format: Format) -> Format {
+    Format::Optional(Box::new(format))
+}
+
+/// One of some formats, which may be a single one.
+fn one_of(mut formats: Vec<Format>) -> Format {
+    match formats.len() {
+        1 => formats.swap_remove(0),
+        _ => Format::Or(formats),
+    }
+}
+
+fn texts(all: &[&str]) -> Format {
+    one_of(all.iter().map(|text| literal(text)).collect())
 }

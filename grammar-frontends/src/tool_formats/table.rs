@@ -1,6 +1,6 @@
 //! The tool formats of model families. A new family is a new entry here, and a line in the tests.
 
-use crate::structural_tag::format::Style;
+use crate::structural_tag::format::{MemberOrder, Style};
 
 /// How one model family writes reasoning and tool calls.
 #[derive(Debug)]
@@ -10,17 +10,21 @@ pub(super) struct Family {
     /// The models, for people.
     pub(super) models: &'static str,
     pub(super) reasoning: Option<ReasoningMarks>,
+    /// How calls begin in free text. Text that begins so is a call, or refused.
+    pub(super) triggers: &'static [&'static str],
     pub(super) layout: Layout,
-    /// One call, from its first to its last mark.
-    pub(super) call: &'static [Part],
-    /// Other spellings of it.
-    pub(super) other_calls: &'static [&'static [Part]],
-    /// The text that may precede a call that is required.
-    pub(super) lead: &'static str,
+    /// The spellings of one call, each from its first to its last mark.
+    pub(super) calls: &'static [&'static [Part]],
+    /// Texts of which one may precede a call that is required.
+    pub(super) leads: &'static [&'static str],
+    /// Marks that free text must not contain, because they belong into calls.
+    pub(super) excluded: &'static [&'static str],
     /// Pairs of marks around answers that are no calls; the second one is empty if a mark has no partner.
     /// They may occur anywhere in free text.
     pub(super) answer: &'static [(&'static str, &'static str)],
     pub(super) names: ToolNames,
+    /// The order in which templates write members, unless the request says otherwise.
+    pub(super) order: MemberOrder,
 }
 
 /// Names that a family can call.
@@ -36,16 +40,12 @@ pub(super) enum ToolNames {
 pub(super) struct ReasoningMarks {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
-    /// The model's text after the closing mark.
-    pub(super) after: &'static str,
-    /// Whether the prompt ends with the opening mark, so that the model's text begins after it.
-    pub(super) opener: Opener,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opener {
-    InPrompt,
-    Written,
+    /// How the model's text begins: with nothing where the prompt ends with the opening mark.
+    pub(super) begins: &'static [&'static str],
+    /// Texts of which one follows the closing mark.
+    pub(super) after: &'static [&'static str],
+    /// Texts of which one may be written instead of reasoning.
+    pub(super) skipped: &'static [&'static str],
 }
 
 /// A piece of a call.
@@ -53,39 +53,58 @@ pub(super) enum Opener {
 pub(super) enum Part {
     /// A literal in which `$NAME` is the tool's name.
     Text(&'static str),
-    /// A decimal number, such as the number of the call.
-    Number,
+    /// A text that a pattern matches, such as the number of the call.
+    Pattern(&'static str),
+    /// One of these.
+    OneOf(&'static [&'static [Part]]),
     /// The arguments.
     Arguments(Style),
 }
 
+/// How a row of calls is written: the opening mark, the separator and the closing mark.
+pub(super) type Row = (&'static str, &'static str, &'static str);
+
 /// The layout of calls in the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout {
-    /// Each by itself, with free text around them. The triggers are how all of them begin.
-    Blocks { triggers: &'static [&'static str] },
+    /// Each by itself, with free text around them.
+    Blocks,
     /// In a row between marks, with free text around the row.
-    Section { open: &'static str, separator: &'static str, close: &'static str },
-    /// In a row that is the whole answer, between one of the pairs of marks. An answer that begins as the pattern says
-    /// is calls and no text.
-    Whole { marks: &'static [(&'static str, &'static str)], separator: &'static str, opener: &'static str },
-    /// Kimi K3's message: a response, then calls between marks, then the end of the message.
-    Message {
-        response: (&'static str, &'static str),
-        open: &'static str,
-        close: &'static str,
-        end: &'static str,
-    },
+    Section { rows: &'static [Row] },
+    /// In a row that is the whole answer. An answer that begins as the pattern says is calls and no text.
+    Whole { rows: &'static [Row], opener: &'static str },
+    /// A response between marks, a row of calls, or a row of calls after a response and a text that joins them; then the
+    /// end of the message.
+    Message { response: (&'static str, &'static str), joint: &'static str, row: Row, end: &'static str },
     /// OpenAI's Harmony: messages with channels and recipients.
     Harmony,
 }
 
-use Part::{Arguments, Number, Text};
+use Part::{Arguments, OneOf, Pattern, Text};
+
+/// The number of a call.
+const NUMBER: Part = Pattern("[0-9]+");
+
+/// The name that Mistral's models give to a call.
+const CALL_NAME: Part = Pattern("[a-zA-Z0-9]{9}");
+
+/// A line break, or none.
+const LINE: Part = OneOf(&[&[Text("\n")], &[]]);
 
 const THINK: ReasoningMarks =
-    ReasoningMarks { open: "<think>", close: "</think>", after: "", opener: Opener::InPrompt };
-const THINK_AND_LINES: ReasoningMarks = ReasoningMarks { after: "\n\n", ..THINK };
-const WRITTEN_THINK: ReasoningMarks = ReasoningMarks { opener: Opener::Written, ..THINK };
+    ReasoningMarks { open: "<think>", close: "</think>", begins: &[""], after: &[""], skipped: &[] };
+const THINK_AND_LINES: ReasoningMarks = ReasoningMarks { after: &["\n\n"], ..THINK };
+const WRITTEN_THINK: ReasoningMarks = ReasoningMarks { begins: &["<think>"], ..THINK };
+
+/// For families in which some prompts end with the mark and others do not.
+const EITHER_THINK: ReasoningMarks = ReasoningMarks { begins: &["", "<think>"], ..THINK };
+
+const COHERE_THINK: ReasoningMarks = ReasoningMarks {
+    open: "<|START_THINKING|>",
+    close: "<|END_THINKING|>",
+    begins: &["", "<|START_THINKING|>"],
+    ..THINK
+};
 
 /// A list of calls in JSON, `{"name": ..., "arguments": ...}` each.
 const JSON_CALL: &[Part] =
@@ -104,94 +123,119 @@ const TIGHT_CALL: &[Part] = &[
     Text("}</tool_call>"),
 ];
 
-const MISTRAL_CALL: &[Part] = &[Text("[TOOL_CALLS]$NAME[ARGS]"), Arguments(Style::Json), Text("")];
+const MISTRAL_CALL: &[Part] = &[
+    Text("[TOOL_CALLS]$NAME"),
+    OneOf(&[&[Text("[ARGS]")], &[], &[Text("[CALL_ID]"), CALL_NAME, Text("[ARGS]")]]),
+    Arguments(Style::Json),
+    Text(""),
+];
 
-const MISTRAL_SHORT_CALL: &[Part] = &[Text("[TOOL_CALLS]$NAME"), Arguments(Style::Json), Text("")];
+const QWEN_CODER_CALL: &[Part] = &[
+    Text("<tool_call>\n<function=$NAME>\n"),
+    Arguments(Style::QwenXml),
+    LINE,
+    Text("</function>\n</tool_call>"),
+];
 
 const DSML_CALL: &[Part] =
     &[Text("<｜DSML｜invoke name=\"$NAME\">\n"), Arguments(Style::DeepseekXml), Text("</｜DSML｜invoke>\n")];
 
-const fn blocks(triggers: &'static [&'static str]) -> Layout {
-    Layout::Blocks { triggers }
-}
+/// Calls in Python's syntax.
+const PYTHON_CALL: &[Part] = &[Text("$NAME"), Arguments(Style::Pythonic), Text("")];
 
-const fn section(open: &'static str, separator: &'static str, close: &'static str) -> Layout {
-    Layout::Section { open, separator, close }
-}
+const GLM_MARKS: &[&str] = &["</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"];
+
+const COHERE_ANSWERS: &[(&str, &str)] =
+    &[("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>")];
 
 /// The properties of most families.
 const FAMILY: Family = Family {
     keys: &[],
     models: "",
     reasoning: None,
-    layout: blocks(&[]),
-    call: &[],
-    other_calls: &[],
-    lead: "",
+    triggers: &[],
+    layout: Layout::Blocks,
+    calls: &[],
+    leads: &[],
+    excluded: &[],
     answer: &[],
     names: ToolNames::Any,
+    order: MemberOrder::Declared,
 };
 
-/// Calls in Python's syntax.
-const PYTHON_CALL: &[Part] = &[Text("$NAME"), Arguments(Style::Pythonic), Text("")];
+const HERMES: Family = Family { triggers: &["<tool_call>"], calls: &[HERMES_CALL, TIGHT_CALL], ..FAMILY };
+
+const QWEN_CODER: Family = Family {
+    reasoning: Some(THINK_AND_LINES),
+    triggers: &["<tool_call>"],
+    calls: &[QWEN_CODER_CALL],
+    ..FAMILY
+};
+
+const MISTRAL: Family = Family { triggers: &["[TOOL_CALLS]"], calls: &[MISTRAL_CALL], ..FAMILY };
 
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["llama", "llama_3"],
-        models: "Llama 3, 3.1, 3.2",
-        layout: blocks(&["{\"name\": "]),
-        call: &[Text("{\"name\": \"$NAME\", \"parameters\": "), Arguments(Style::Json), Text("}")],
-        lead: "<|python_tag|>",
+        models: "Llama 3, 3.1, 3.2, 3.3",
+        triggers: &["{\"name\": ", "{\"type\": \"function\", \"name\": "],
+        calls: &[
+            &[Text("{\"name\": \"$NAME\", \"parameters\": "), Arguments(Style::Json), Text("}")],
+            &[
+                Text("{\"type\": \"function\", \"name\": \"$NAME\", \"parameters\": "),
+                Arguments(Style::Json),
+                Text("}"),
+            ],
+        ],
+        leads: &["<|python_tag|>"],
         answer: &[("<|python_tag|>", "")],
         ..FAMILY
     },
     Family {
-        keys: &["llama_custom"],
-        models: "Llama 3.1 with custom tools",
-        layout: blocks(&["<function="]),
-        call: &[Text("<function=$NAME>"), Arguments(Style::Json), Text("</function>")],
+        keys: &["llama_custom", "functionary_3_1"],
+        models: "Llama 3.1 with custom tools, Functionary 3.1",
+        triggers: &["<function="],
+        calls: &[&[Text("<function=$NAME>"), Arguments(Style::Json), Text("</function>")]],
         ..FAMILY
     },
     Family {
         keys: &["qwen_3", "qwen_2_5"],
-        models: "Qwen2.5, Qwen3",
-        reasoning: Some(THINK_AND_LINES),
-        layout: blocks(&["<tool_call>"]),
-        call: HERMES_CALL,
+        models: "Qwen2.5, Qwen3, QwQ",
+        reasoning: Some(ReasoningMarks { after: &["\n\n"], ..EITHER_THINK }),
+        triggers: &["<tool_call>"],
+        calls: &[HERMES_CALL],
         ..FAMILY
     },
     Family {
         keys: &["hermes"],
-        models: "Hermes",
-        reasoning: Some(THINK_AND_LINES),
-        layout: blocks(&["<tool_call>"]),
-        call: HERMES_CALL,
-        other_calls: &[TIGHT_CALL],
-        ..FAMILY
+        models: "Hermes 2 Pro, Hermes 3, MiMo-VL, Bielik 3, Reka Edge",
+        reasoning: Some(ReasoningMarks { after: &["\n\n", "\n"], ..EITHER_THINK }),
+        leads: &["\n", " "],
+        ..HERMES
     },
     Family {
-        keys: &["qwen_3_coder", "qwen_3_5", "step_3_5", "nemotron_3", "granite_4_2"],
-        models: "Qwen3-Coder, Qwen3.5, Qwen3.6, Step3.5, Nemotron 3, Granite 4.2",
-        reasoning: Some(THINK_AND_LINES),
-        layout: blocks(&["<tool_call>"]),
-        call: &[
-            Text("<tool_call>\n<function=$NAME>\n"),
-            Arguments(Style::QwenXml),
-            Text("\n</function>\n</tool_call>"),
-        ],
-        ..FAMILY
+        keys: &["qwen_3_coder", "qwen_3_5", "granite_4_2"],
+        models: "Qwen3-Coder, Qwen3.5, Qwen3.6, Granite 4.2",
+        ..QWEN_CODER
+    },
+    Family {
+        keys: &["nemotron_3", "step_3_5"],
+        models: "Nemotron 3, Step3.5",
+        reasoning: Some(ReasoningMarks { after: &["\n", ""], ..THINK }),
+        leads: &["\n"],
+        ..QWEN_CODER
     },
     Family {
         keys: &["mimo"],
         models: "MiMo-V2.6",
         reasoning: Some(WRITTEN_THINK),
-        layout: blocks(&["<tool_call>"]),
-        call: &[
+        triggers: &["<tool_call>"],
+        calls: &[&[
             Text("<tool_call><function=$NAME>"),
             Arguments(Style::QwenXml),
             Text("</function></tool_call>"),
-        ],
+        ]],
         ..FAMILY
     },
     Family {
@@ -200,84 +244,106 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(ReasoningMarks {
             open: "<seed:think>",
             close: "</seed:think>",
-            after: "",
-            opener: Opener::Written,
+            begins: &["<seed:think>"],
+            after: &["\n", ""],
+            skipped: &[],
         }),
-        layout: blocks(&["<seed:tool_call>"]),
-        call: &[
+        triggers: &["<seed:tool_call>"],
+        calls: &[&[
             Text("<seed:tool_call>\n<function=$NAME>\n"),
-            Arguments(Style::QwenXml),
-            Text("\n</function>\n</seed:tool_call>"),
-        ],
+            Arguments(Style::SeedXml),
+            LINE,
+            Text("</function>\n</seed:tool_call>"),
+        ]],
         ..FAMILY
     },
     Family {
         keys: &["deepseek_r1", "deepseek_v3"],
         models: "DeepSeek-R1, DeepSeek-V3",
-        reasoning: Some(THINK),
-        layout: section("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>"),
-        call: &[
+        reasoning: Some(EITHER_THINK),
+        triggers: &["<｜tool▁calls▁begin｜>"],
+        layout: Layout::Section {
+            rows: &[("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>")]
+        },
+        calls: &[&[
             Text("<｜tool▁call▁begin｜>function<｜tool▁sep｜>$NAME\n```json\n"),
             Arguments(Style::Json),
             Text("\n```<｜tool▁call▁end｜>"),
-        ],
+        ]],
+        excluded: &["<｜tool▁call▁begin｜>"],
         ..FAMILY
     },
     Family {
         keys: &["deepseek_v3_1"],
         models: "DeepSeek-V3.1, DeepSeek-V3.2-Exp",
         reasoning: Some(THINK),
-        layout: section("<｜tool▁calls▁begin｜>", "", "<｜tool▁calls▁end｜>"),
-        call: &[
+        triggers: &["<｜tool▁calls▁begin｜>"],
+        layout: Layout::Section {
+            rows: &[("<｜tool▁calls▁begin｜>", "", "<｜tool▁calls▁end｜>")]
+        },
+        calls: &[&[
             Text("<｜tool▁call▁begin｜>$NAME<｜tool▁sep｜>"),
             Arguments(Style::Json),
             Text("<｜tool▁call▁end｜>"),
-        ],
+        ]],
+        excluded: &["<｜tool▁call▁begin｜>"],
         ..FAMILY
     },
     Family {
         keys: &["deepseek_v3_2"],
         models: "DeepSeek-V3.2",
         reasoning: Some(THINK),
-        layout: section("<｜DSML｜function_calls>\n", "", "</｜DSML｜function_calls>"),
-        call: DSML_CALL,
-        lead: "\n\n",
+        triggers: &["<｜DSML｜function_calls>"],
+        layout: Layout::Section {
+            rows: &[("<｜DSML｜function_calls>\n", "", "</｜DSML｜function_calls>")]
+        },
+        calls: &[DSML_CALL],
+        leads: &["\n\n"],
+        excluded: &["<｜DSML｜invoke"],
         ..FAMILY
     },
     Family {
         keys: &["deepseek_v4"],
         models: "DeepSeek-V4",
         reasoning: Some(THINK),
-        layout: section("<｜DSML｜tool_calls>\n", "", "</｜DSML｜tool_calls>"),
-        call: DSML_CALL,
-        lead: "\n\n",
+        triggers: &["<｜DSML｜tool_calls>"],
+        layout: Layout::Section { rows: &[("<｜DSML｜tool_calls>\n", "", "</｜DSML｜tool_calls>")] },
+        calls: &[DSML_CALL],
+        leads: &["\n\n"],
+        excluded: &["<｜DSML｜invoke"],
         ..FAMILY
     },
     Family {
         keys: &["deepseek_v4_1"],
         models: "DeepSeek-V4.1",
         reasoning: Some(THINK),
-        layout: section("<｜DSML｜ calls>\n", "", "</｜DSML｜ calls>"),
-        call: &[
+        triggers: &["<｜DSML｜ calls>"],
+        layout: Layout::Section { rows: &[("<｜DSML｜ calls>\n", "", "</｜DSML｜ calls>")] },
+        calls: &[&[
             Text("<｜DSML｜ invoke name=\"$NAME\">\n"),
             Arguments(Style::DeepseekV41Xml),
             Text("</｜DSML｜ invoke>\n"),
-        ],
-        lead: "\n\n",
+        ]],
+        leads: &["\n\n"],
+        excluded: &["<｜DSML｜ invoke"],
         ..FAMILY
     },
     Family {
         keys: &["kimi"],
         models: "Kimi K2, Kimi K2.5",
-        reasoning: Some(THINK),
-        layout: section("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>"),
-        call: &[
+        reasoning: Some(EITHER_THINK),
+        triggers: &["<|tool_calls_section_begin|>"],
+        layout: Layout::Section {
+            rows: &[("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>")],
+        },
+        calls: &[&[
             Text("<|tool_call_begin|>functions.$NAME:"),
-            Number,
+            NUMBER,
             Text("<|tool_call_argument_begin|>"),
             Arguments(Style::Json),
             Text("<|tool_call_end|>"),
-        ],
+        ]],
+        excluded: &["<|tool_call_begin|>"],
         ..FAMILY
     },
     Family {
@@ -286,84 +352,80 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(ReasoningMarks {
             open: "<|open|>think<|sep|>",
             close: "<|close|>think<|sep|>",
-            after: "",
-            opener: Opener::InPrompt,
+            ..THINK
         }),
         layout: Layout::Message {
             response: ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
-            open: "<|open|>tools<|sep|>",
-            close: "<|close|>tools<|sep|>",
+            joint: "",
+            row: ("<|open|>tools<|sep|>", "", "<|close|>tools<|sep|>"),
             end: "<|close|>message<|sep|>",
         },
-        call: &[
+        calls: &[&[
             Text("<|open|>call tool=\"$NAME\" index=\""),
-            Number,
+            NUMBER,
             Text("\"<|sep|>"),
             Arguments(Style::KimiK3Xml),
             Text("<|close|>call<|sep|>"),
-        ],
+        ]],
         ..FAMILY
     },
     Family {
         keys: &["glm_4_5"],
         models: "GLM-4.5, GLM-4.6",
-        reasoning: Some(WRITTEN_THINK),
-        layout: blocks(&["<tool_call>"]),
-        call: &[Text("<tool_call>$NAME\n"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        reasoning: Some(ReasoningMarks { begins: &["<think>", "\n<think>"], after: &["\n", ""], ..THINK }),
+        triggers: &["<tool_call>"],
+        calls: &[&[Text("<tool_call>$NAME\n"), Arguments(Style::GlmXml), Text("</tool_call>")]],
+        leads: &["\n"],
+        excluded: GLM_MARKS,
         ..FAMILY
     },
     Family {
         keys: &["glm_4_7", "glm_5", "ling_3"],
-        models: "GLM-4.7, GLM-5, Ling 3",
+        models: "GLM-4.7, GLM-5, Ling 3, Spark 2.5, Laguna S 2.1",
         reasoning: Some(THINK),
-        layout: blocks(&["<tool_call>"]),
-        call: &[Text("<tool_call>$NAME"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        triggers: &["<tool_call>"],
+        calls: &[&[Text("<tool_call>$NAME"), LINE, Arguments(Style::GlmXml), Text("</tool_call>")]],
+        excluded: GLM_MARKS,
         ..FAMILY
     },
     Family {
         keys: &["mistral"],
         models: "Mistral up to tokenizer v7, Nemo",
-        layout: section("[TOOL_CALLS] [", ", ", "]"),
-        call: JSON_CALL,
+        triggers: &["[TOOL_CALLS]"],
+        layout: Layout::Section { rows: &[("[TOOL_CALLS] [", ", ", "]"), ("[TOOL_CALLS][", ", ", "]")] },
+        calls: &[&[
+            Text("{\"name\": \"$NAME\", \"arguments\": "),
+            Arguments(Style::Json),
+            OneOf(&[&[], &[Text(", \"id\": \""), CALL_NAME, Text("\"")]]),
+            Text("}"),
+        ]],
         ..FAMILY
     },
     Family {
         keys: &["mistral_v11"],
-        models: "Mistral from tokenizer v11 on",
-        layout: blocks(&["[TOOL_CALLS]"]),
-        call: MISTRAL_CALL,
-        other_calls: &[MISTRAL_SHORT_CALL],
-        ..FAMILY
+        models: "Mistral from tokenizer v11 on, Mistral Small 3.2, Devstral",
+        ..MISTRAL
     },
     Family {
         keys: &["magistral"],
-        models: "Mistral from tokenizer v13 on, with reasoning",
-        reasoning: Some(ReasoningMarks {
-            open: "[THINK]",
-            close: "[/THINK]",
-            after: "",
-            opener: Opener::Written,
-        }),
-        layout: blocks(&["[TOOL_CALLS]"]),
-        call: MISTRAL_CALL,
-        other_calls: &[MISTRAL_SHORT_CALL],
-        ..FAMILY
+        models: "Mistral from tokenizer v13 on, with reasoning; Ministral 3",
+        reasoning: Some(ReasoningMarks { open: "[THINK]", close: "[/THINK]", begins: &["[THINK]"], ..THINK }),
+        ..MISTRAL
     },
     Family {
         keys: &["magistral_v11"],
         models: "Mistral with tokenizer v11, with reasoning",
         reasoning: Some(WRITTEN_THINK),
-        layout: blocks(&["[TOOL_CALLS]"]),
-        call: MISTRAL_CALL,
-        other_calls: &[MISTRAL_SHORT_CALL],
-        ..FAMILY
+        ..MISTRAL
     },
     Family {
         keys: &["minimax"],
         models: "MiniMax M2, M2.5, M2.7",
-        reasoning: Some(THINK),
-        layout: section("<minimax:tool_call>\n", "", "</minimax:tool_call>"),
-        call: &[Text("<invoke name=\"$NAME\">\n"), Arguments(Style::MinimaxXml), Text("</invoke>\n")],
+        reasoning: Some(ReasoningMarks { after: &["\n\n", ""], skipped: &["\n</think>\n\n"], ..THINK }),
+        triggers: &["<minimax:tool_call>"],
+        layout: Layout::Section { rows: &[("<minimax:tool_call>\n", "", "</minimax:tool_call>")] },
+        calls: &[&[Text("<invoke name=\"$NAME\">\n"), Arguments(Style::MinimaxXml), Text("</invoke>\n")]],
+        leads: &["\n"],
         ..FAMILY
     },
     Family {
@@ -372,192 +434,220 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(ReasoningMarks {
             open: "<mm:think>",
             close: "</mm:think>",
-            after: "",
-            opener: Opener::Written,
+            begins: &["", "<mm:think>"],
+            skipped: &["</mm:think>"],
+            ..THINK
         }),
-        layout: section("]<]minimax[>[<tool_call>\n", "", "]<]minimax[>[</tool_call>"),
-        call: &[
+        triggers: &["]<]minimax[>[<tool_call>"],
+        layout: Layout::Section { rows: &[("]<]minimax[>[<tool_call>\n", "", "]<]minimax[>[</tool_call>")] },
+        calls: &[&[
             Text("]<]minimax[>[<invoke name=\"$NAME\">"),
             Arguments(Style::MinimaxM3Xml),
             Text("]<]minimax[>[</invoke>\n"),
-        ],
+        ]],
+        excluded: &["]<]minimax[>[</tool_call>", "]<]minimax[>[<invoke", "]<]minimax[>[</invoke>"],
         ..FAMILY
     },
-    Family { keys: &["harmony", "gpt_oss"], models: "gpt-oss", layout: Layout::Harmony, call: &[], ..FAMILY },
+    Family { keys: &["harmony", "gpt_oss"], models: "gpt-oss", layout: Layout::Harmony, ..FAMILY },
     Family {
         keys: &["phi_4_mini"],
         models: "Phi-4-mini",
-        layout: section("functools[", ", ", "]"),
-        call: JSON_CALL,
+        triggers: &["functools["],
+        layout: Layout::Section { rows: &[("functools[", ", ", "]")] },
+        calls: &[JSON_CALL],
         ..FAMILY
     },
     Family {
         keys: &["granite_3_0"],
         models: "Granite 3.0",
-        layout: section("<|tool_call|> [", ", ", "]"),
-        call: JSON_CALL,
+        triggers: &["<|tool_call|>"],
+        layout: Layout::Section { rows: &[("<|tool_call|> [", ", ", "]")] },
+        calls: &[JSON_CALL],
         ..FAMILY
     },
     Family {
         keys: &["granite_3_1"],
         models: "Granite 3.1",
-        layout: section("<tool_call> [", ", ", "]"),
-        call: JSON_CALL,
+        triggers: &["<tool_call>"],
+        layout: Layout::Section { rows: &[("<tool_call> [", ", ", "]")] },
+        calls: &[JSON_CALL],
         ..FAMILY
     },
-    Family {
-        keys: &["granite_4"],
-        models: "Granite 4",
-        layout: blocks(&["<tool_call>"]),
-        call: TIGHT_CALL,
-        ..FAMILY
-    },
+    Family { keys: &["granite_4", "granite_4_1"], models: "Granite 4.0, 4.1", ..HERMES },
     Family {
         keys: &["granite_20b"],
         models: "Granite 20B FunctionCalling",
-        layout: blocks(&["<function_call>"]),
-        call: &[
+        triggers: &["<function_call>"],
+        calls: &[&[
             Text("<function_call> {\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
             Text("}"),
-        ],
+        ]],
         ..FAMILY
     },
     Family {
-        keys: &["cohere_command_a"],
-        models: "Cohere Command A",
-        reasoning: Some(ReasoningMarks {
-            open: "<|START_THINKING|>",
-            close: "<|END_THINKING|>",
-            after: "",
-            opener: Opener::Written,
-        }),
-        layout: section("<|START_ACTION|>[", ", ", "]<|END_ACTION|>"),
-        call: &[
+        keys: &["cohere_command_a", "cohere_command_r7b"],
+        models: "Cohere Command A, Command R7B",
+        reasoning: Some(COHERE_THINK),
+        triggers: &["<|START_ACTION|>"],
+        layout: Layout::Section {
+            rows: &[
+                ("<|START_ACTION|>[", ", ", "]<|END_ACTION|>"),
+                ("<|START_ACTION|>[\n    ", ",\n    ", "\n]<|END_ACTION|>"),
+            ],
+        },
+        calls: &[&[
             Text("{\"tool_call_id\": \""),
-            Number,
+            NUMBER,
             Text("\", \"tool_name\": \"$NAME\", \"parameters\": "),
             Arguments(Style::Json),
             Text("}"),
-        ],
-        answer: &[("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>")],
+        ]],
+        answer: COHERE_ANSWERS,
         ..FAMILY
     },
     Family {
         keys: &["cohere"],
         models: "Cohere Command with XML arguments",
-        reasoning: Some(ReasoningMarks {
-            open: "<|START_THINKING|>",
-            close: "<|END_THINKING|>",
-            after: "",
-            opener: Opener::InPrompt,
-        }),
-        layout: section("<cofl:tool_calls>", "", "</cofl:tool_calls>"),
-        call: &[
+        reasoning: Some(ReasoningMarks { begins: &[""], ..COHERE_THINK }),
+        triggers: &["<cofl:tool_calls>"],
+        layout: Layout::Section { rows: &[("<cofl:tool_calls>", "", "</cofl:tool_calls>")] },
+        calls: &[&[
             Text("<cofl:tool_call id=\""),
-            Number,
+            NUMBER,
             Text("\" name=\"$NAME\">"),
             Arguments(Style::CohereXml),
             Text("</cofl:tool_call>"),
-        ],
-        answer: &[("<|START_RESPONSE|>", "<|END_RESPONSE|>"), ("<|START_TEXT|>", "<|END_TEXT|>")],
+        ]],
+        answer: COHERE_ANSWERS,
         ..FAMILY
     },
     Family {
         keys: &["exaone"],
         models: "EXAONE 4.0",
         reasoning: Some(THINK_AND_LINES),
-        layout: blocks(&["<tool_call>"]),
-        call: TIGHT_CALL,
+        triggers: &["<tool_call>"],
+        calls: &[TIGHT_CALL],
         ..FAMILY
     },
     Family {
-        keys: &["hunyuan_a13b", "jamba"],
-        models: "Hunyuan A13B, Jamba",
-        layout: section("<tool_calls>[", ", ", "]</tool_calls>"),
-        call: JSON_CALL,
+        keys: &["hunyuan_a13b", "jamba", "apriel"],
+        models: "Hunyuan A13B, Jamba, Apriel 1.5 and 1.6",
+        triggers: &["<tool_calls>"],
+        layout: Layout::Section { rows: &[("<tool_calls>[", ", ", "]</tool_calls>")] },
+        calls: &[JSON_CALL],
+        leads: &["\n"],
         ..FAMILY
     },
     Family {
         keys: &["hunyuan_v3"],
         models: "HY V3",
         reasoning: Some(WRITTEN_THINK),
-        layout: section("<tool_calls>\n", "\n", "\n</tool_calls>"),
-        call: &[Text("<tool_call>$NAME<tool_sep>\n"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        triggers: &["<tool_calls>"],
+        layout: Layout::Section { rows: &[("<tool_calls>\n", "\n", "\n</tool_calls>")] },
+        calls: &[&[Text("<tool_call>$NAME<tool_sep>\n"), Arguments(Style::GlmXml), Text("</tool_call>")]],
+        excluded: &["<tool_call>"],
+        ..FAMILY
+    },
+    Family {
+        keys: &["hy_3", "hunyuan_v3_opensource"],
+        models: "HY V3 as published, with a suffix of its marks",
+        reasoning: Some(ReasoningMarks {
+            open: "<think:opensource>",
+            close: "</think:opensource>",
+            begins: &["", "<think:opensource>"],
+            ..THINK
+        }),
+        triggers: &["<tool_calls:opensource>"],
+        layout: Layout::Section {
+            rows: &[("<tool_calls:opensource>\n", "\n", "\n</tool_calls:opensource>")],
+        },
+        calls: &[&[
+            Text("<tool_call:opensource>$NAME<tool_sep:opensource>\n"),
+            Arguments(Style::Hy3Xml),
+            Text("</tool_call:opensource>"),
+        ]],
+        excluded: &["<tool_call:opensource>"],
         ..FAMILY
     },
     Family {
         keys: &["hunyuan_v4"],
         models: "HY V4",
         reasoning: Some(WRITTEN_THINK),
-        layout: section("<tool_calls>", "", "</tool_calls>"),
-        call: &[Text("<tool_call>$NAME"), Arguments(Style::GlmXml), Text("</tool_call>")],
+        triggers: &["<tool_calls>"],
+        layout: Layout::Section { rows: &[("<tool_calls>", "", "</tool_calls>")] },
+        calls: &[&[Text("<tool_call>$NAME"), Arguments(Style::GlmXml), Text("</tool_call>")]],
+        excluded: &["<tool_call>"],
         ..FAMILY
     },
     Family {
         keys: &["internlm_2", "intern_s1"],
         models: "InternLM2, Intern-S1",
-        layout: blocks(&["<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"]),
-        call: &[
-            Text("<|action_start|><|plugin|>\n{\"name\": \"$NAME\", \"parameters\": "),
-            Arguments(Style::Json),
-            Text("}<|action_end|>"),
+        triggers: &["<|action_start|><|plugin|>", "<|action_start|> <|plugin|>"],
+        calls: &[
+            &[
+                Text("<|action_start|><|plugin|>\n{\"name\": \"$NAME\", \"parameters\": "),
+                Arguments(Style::Json),
+                Text("}<|action_end|>"),
+            ],
+            &[
+                Text("<|action_start|> <|plugin|>\n{\"name\": \"$NAME\", \"parameters\": "),
+                Arguments(Style::Json),
+                Text("}<|action_end|>"),
+            ],
         ],
-        other_calls: &[&[
-            Text("<|action_start|> <|plugin|>\n{\"name\": \"$NAME\", \"parameters\": "),
-            Arguments(Style::Json),
-            Text("}<|action_end|>"),
-        ]],
         ..FAMILY
     },
     Family {
         keys: &["step_3"],
         models: "Step3",
         reasoning: Some(WRITTEN_THINK),
-        layout: section("<｜tool_calls_begin｜>", "", "<｜tool_calls_end｜>"),
-        call: &[
+        triggers: &["<｜tool_calls_begin｜>"],
+        layout: Layout::Section { rows: &[("<｜tool_calls_begin｜>", "", "<｜tool_calls_end｜>")] },
+        calls: &[&[
             Text("<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"$NAME\">"),
             Arguments(Style::Step3Xml),
             Text("</steptml:invoke><｜tool_call_end｜>"),
-        ],
+        ]],
+        excluded: &["<｜tool_call_begin｜>"],
         ..FAMILY
     },
     Family {
         keys: &["ernie_4_5"],
         models: "ERNIE 4.5",
         reasoning: Some(THINK),
-        layout: blocks(&["<tool_call>"]),
-        call: HERMES_CALL,
+        triggers: &["<tool_call>"],
+        calls: &[HERMES_CALL],
         answer: &[("<response>", "</response>")],
         ..FAMILY
     },
     Family {
         keys: &["apertus"],
         models: "Apertus",
-        layout: section("<|tools_prefix|>[", ", ", "]<|tools_suffix|>"),
-        call: &[Text("{\"$NAME\": "), Arguments(Style::Json), Text("}")],
+        triggers: &["<|tools_prefix|>"],
+        layout: Layout::Section { rows: &[("<|tools_prefix|>[", ", ", "]<|tools_suffix|>")] },
+        calls: &[&[Text("{\"$NAME\": "), Arguments(Style::Json), Text("}")]],
         ..FAMILY
     },
     Family {
         keys: &["longcat"],
         models: "LongCat",
-        layout: blocks(&["<longcat_tool_call>"]),
-        call: &[
+        triggers: &["<longcat_tool_call>"],
+        calls: &[&[
             Text("<longcat_tool_call>\n{\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
             Text("}\n</longcat_tool_call>"),
-        ],
+        ]],
         ..FAMILY
     },
     Family {
         keys: &["llama_4", "pythonic"],
         models: "Llama 4 and others with calls in Python's syntax",
         layout: Layout::Whole {
-            marks: &[("[", "]"), ("<|python_start|>[", "]<|python_end|>")],
-            separator: ", ",
+            rows: &[("[", ", ", "]"), ("<|python_start|>[", ", ", "]<|python_end|>")],
             opener: r"\s*(<\|python_start\|>)?\s*\[\s*[A-Za-z_][\w.]*\(",
         },
-        call: PYTHON_CALL,
+        calls: &[PYTHON_CALL],
         names: ToolNames::Dotted,
         ..FAMILY
     },
@@ -565,28 +655,31 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["olmo_3"],
         models: "OLMo 3",
         reasoning: Some(WRITTEN_THINK),
-        layout: Layout::Whole { marks: &[("", "")], separator: "\n", opener: r"\s*[A-Za-z_][\w.]*\(" },
-        call: &[Text("$NAME"), Arguments(Style::Olmo3), Text("")],
+        layout: Layout::Whole { rows: &[("", "\n", "")], opener: r"\s*[A-Za-z_][\w.]*\(" },
+        calls: &[&[Text("$NAME"), Arguments(Style::Olmo3), Text("")]],
         names: ToolNames::Dotted,
         ..FAMILY
     },
     Family {
         keys: &["lfm_2"],
-        models: "LFM2",
-        layout: section("<|tool_call_start|>[", ", ", "]<|tool_call_end|>"),
-        call: PYTHON_CALL,
+        models: "LFM2, LFM2.5",
+        reasoning: Some(EITHER_THINK),
+        triggers: &["<|tool_call_start|>"],
+        layout: Layout::Section { rows: &[("<|tool_call_start|>[", ", ", "]<|tool_call_end|>")] },
+        // Templates write objects in JSON and everything else as Python does.
+        calls: &[&[Text("$NAME"), Arguments(Style::Olmo3), Text("")]],
         names: ToolNames::Dotted,
         ..FAMILY
     },
     Family {
         keys: &["gemma_3", "functiongemma"],
         models: "FunctionGemma",
-        layout: blocks(&["<start_function_call>"]),
-        call: &[
+        triggers: &["<start_function_call>"],
+        calls: &[&[
             Text("<start_function_call>call:$NAME"),
             Arguments(Style::Gemma3),
             Text("<end_function_call>"),
-        ],
+        ]],
         ..FAMILY
     },
     Family {
@@ -595,33 +688,34 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(ReasoningMarks {
             open: "<|channel>thought\n",
             close: "<channel|>",
-            after: "",
-            opener: Opener::Written,
+            begins: &["<|channel>thought\n"],
+            ..THINK
         }),
-        layout: blocks(&["<|tool_call>"]),
-        call: &[Text("<|tool_call>call:$NAME"), Arguments(Style::Gemma4), Text("<tool_call|>")],
+        triggers: &["<|tool_call>"],
+        calls: &[&[Text("<|tool_call>call:$NAME"), Arguments(Style::Gemma4), Text("<tool_call|>")]],
+        // Templates sort members by their names.
+        order: MemberOrder::Any,
         ..FAMILY
     },
     Family {
         keys: &["xlam"],
         models: "xLAM",
         layout: Layout::Whole {
-            marks: &[("[", "]"), ("```json\n[", "]\n```")],
-            separator: ", ",
+            rows: &[("[", ", ", "]"), ("```json\n[", ", ", "]\n```")],
             opener: r"\s*(```json\s*)?\[\s*\{",
         },
-        call: JSON_CALL,
+        calls: &[JSON_CALL],
         ..FAMILY
     },
     Family {
         keys: &["inkling"],
         models: "Inkling",
-        layout: blocks(&["<|message_model|>"]),
-        call: &[
+        triggers: &["<|message_model|>"],
+        calls: &[&[
             Text("<|message_model|>$NAME<|content_invoke_tool_json|>{\"name\":\"$NAME\",\"args\":"),
             Arguments(Style::Json),
             Text("}<|end_message|>"),
-        ],
+        ]],
         ..FAMILY
     },
     Family {
@@ -630,33 +724,58 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(ReasoningMarks {
             open: "<ifm|think>",
             close: "</ifm|think>",
-            after: "",
-            opener: Opener::Written,
+            begins: &["<ifm|think>"],
+            ..THINK
         }),
-        layout: section("<ifm|tool_calls>\n", "\n", "\n</ifm|tool_calls>"),
-        call: &[
+        triggers: &["<ifm|tool_calls>"],
+        layout: Layout::Section { rows: &[("<ifm|tool_calls>\n", "\n", "\n</ifm|tool_calls>")] },
+        calls: &[&[
             Text("<ifm|tool_call>{\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
             Text("}</ifm|tool_call>"),
-        ],
+        ]],
+        excluded: &["<ifm|tool_call>"],
         ..FAMILY
     },
     Family {
         keys: &["muse"],
         models: "Muse",
-        layout: section("<atem:function_calls>\n", "", "</atem:function_calls>"),
-        call: &[Text("<atem:invoke name=\"$NAME\">\n"), Arguments(Style::AtemXml), Text("</atem:invoke>\n")],
-        answer: &[("<|message|>", "<|eom|>"), ("<|start|>", "<|eot|>")],
+        // Messages to oneself, to the user and to tools.
+        reasoning: Some(ReasoningMarks {
+            open: " to=self<|message|>",
+            close: "<|eom|><|start|>assistant",
+            begins: &[" to=self<|message|>"],
+            ..THINK
+        }),
+        layout: Layout::Message {
+            response: (" to=user<|message|>", ""),
+            joint: "<|eom|><|start|>assistant",
+            row: ("", "<|eom|><|start|>assistant", ""),
+            end: "",
+        },
+        calls: &[&[
+            Text(" to=$NAME<|message|><atem:function_calls>\n<atem:invoke name=\"$NAME\">\n"),
+            Arguments(Style::AtemXml),
+            Text("</atem:invoke>\n</atem:function_calls>"),
+        ]],
+        excluded: &["<|message|>", "<atem:function_calls>"],
         ..FAMILY
     },
     Family {
         keys: &["gigachat_3"],
-        models: "GigaChat 3",
-        layout: blocks(&["<|function_call|>"]),
-        call: &[
-            Text("<|function_call|>{\"name\": \"$NAME\", \"arguments\": "),
-            Arguments(Style::Json),
-            Text("}"),
+        models: "GigaChat 3, 3.1",
+        triggers: &["<|function_call|>", "<|message_sep|>\n\nfunction call<|role_sep|>"],
+        calls: &[
+            &[
+                Text("<|function_call|>{\"name\": \"$NAME\", \"arguments\": "),
+                Arguments(Style::Json),
+                Text("}"),
+            ],
+            &[
+                Text("<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"$NAME\", \"arguments\": "),
+                Arguments(Style::Json),
+                Text("}"),
+            ],
         ],
         ..FAMILY
     },

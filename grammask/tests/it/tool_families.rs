@@ -45,8 +45,13 @@ pub(crate) const CASES: &[Case] = &[
         family: "llama",
         weather: r#"{"name": "weather", "parameters": {"city": "Paris", "days": 3}}"#,
         now: r#"{"name": "now", "parameters": {}}"#,
-        also: &[r#"Let me see. <|python_tag|>{"name": "now", "parameters": {}}"#],
+        also: &[
+            r#"Let me see. <|python_tag|>{"name": "now", "parameters": {}}"#,
+            r#"{"type": "function", "name": "now", "parameters": {}}"#,
+        ],
         never: &[
+            r#"{"type": "function", "name": "later", "parameters": {}}"#,
+            r#"{"type": "function", "name": "now", "parameters": {"a": 1}}"#,
             r#"{"name": "now", "arguments": {}}"#,
             r#"{"name":"now"}, {"name": "later", "parameters": {}}"#,
             r#"{"name": "now", "parameters": {}"#,
@@ -101,6 +106,13 @@ pub(crate) const CASES: &[Case] = &[
             "<tool_call>\n<function=weather>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
             "<tool_call>\n<function=now>\n<parameter=a>1</parameter>\n</function>\n</tool_call>",
         ],
+        ..CASE
+    },
+    Case {
+        family: "nemotron_3",
+        weather: "<tool_call>\n<function=weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+        now: "<tool_call>\n<function=now>\n</function>\n</tool_call>",
+        thoughts: Some(("Hm.</think>\n", "<think>")),
         ..CASE
     },
     Case {
@@ -172,6 +184,8 @@ pub(crate) const CASES: &[Case] = &[
         section: ("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>"),
         thoughts: THINK,
         never: &[
+            // A call outside of its section.
+            "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
             "<|tool_calls_section_begin|><|tool_call_begin|>functions.now:<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
             "<|tool_calls_section_begin|><|tool_call_begin|>now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
         ],
@@ -198,7 +212,16 @@ pub(crate) const CASES: &[Case] = &[
         weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
         now: r#"{"name": "now", "arguments": {}}"#,
         section: ("[TOOL_CALLS] [", ", ", "]"),
-        never: &["[TOOL_CALLS] []", "[TOOL_CALLS] [{\"name\": \"now\", \"arguments\": {}},]"],
+        also: &[
+            r#"[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "a1B2c3D4e"}, {"name": "now", "arguments": {}}]"#,
+        ],
+        never: &[
+            r#"[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "a1B2"}]"#,
+            r#"[TOOL_CALLS][{"name": "now", "id": "a1B2c3D4e", "arguments": {}}]"#,
+            r#"[TOOL_CALLS]{"name": "now", "arguments": {}}"#,
+            "[TOOL_CALLS] []",
+            "[TOOL_CALLS] [{\"name\": \"now\", \"arguments\": {}},]",
+        ],
         ..CASE
     },
     Case {
@@ -206,8 +229,17 @@ pub(crate) const CASES: &[Case] = &[
         weather: r#"[TOOL_CALLS]weather[ARGS]{"city": "Paris", "days": 3}"#,
         now: "[TOOL_CALLS]now[ARGS]{}",
         section: ("", "", ""),
-        also: &["[TOOL_CALLS]now{}", "[TOOL_CALLS]now{}[TOOL_CALLS]now[ARGS]{}"],
-        never: &["[TOOL_CALLS]now[ARGS]", "[TOOL_CALLS]now[CALL_ID]{}"],
+        also: &[
+            "[TOOL_CALLS]now{}",
+            "[TOOL_CALLS]now{}[TOOL_CALLS]now[ARGS]{}",
+            "[TOOL_CALLS]now[CALL_ID]a1B2c3D4e[ARGS]{}",
+        ],
+        never: &[
+            "[TOOL_CALLS]now[ARGS]",
+            "[TOOL_CALLS]now[CALL_ID]{}",
+            "[TOOL_CALLS]now[CALL_ID]a1B2c3D4e{}",
+            "[TOOL_CALLS]now[CALL_ID]a1[ARGS]{}",
+        ],
         ..CASE
     },
     Case {
@@ -317,6 +349,15 @@ pub(crate) const CASES: &[Case] = &[
         now: "<tool_call>now<tool_sep>\n</tool_call>",
         section: ("<tool_calls>\n", "\n", "\n</tool_calls>"),
         thoughts: WRITTEN,
+        ..CASE
+    },
+    Case {
+        family: "hy_3",
+        weather: "<tool_call:opensource>weather<tool_sep:opensource>\n<arg_key:opensource>city</arg_key:opensource>\n<arg_value:opensource>Paris</arg_value:opensource>\n<arg_key:opensource>days</arg_key:opensource>\n<arg_value:opensource>3</arg_value:opensource>\n</tool_call:opensource>",
+        now: "<tool_call:opensource>now<tool_sep:opensource>\n</tool_call:opensource>",
+        section: ("<tool_calls:opensource>\n", "\n", "\n</tool_calls:opensource>"),
+        thoughts: Some(("Hm.</think:opensource>", "<think:opensource>")),
+        never: &["<tool_calls:opensource>\n<tool_call>now<tool_sep>\n</tool_call>\n</tool_calls:opensource>"],
         ..CASE
     },
     Case {
@@ -458,13 +499,6 @@ pub(crate) const CASES: &[Case] = &[
         now: r#"<ifm|tool_call>{"name": "now", "arguments": {}}</ifm|tool_call>"#,
         section: ("<ifm|tool_calls>\n", "\n", "\n</ifm|tool_calls>"),
         thoughts: Some(("<ifm|think>Hm.</ifm|think>", "")),
-        ..CASE
-    },
-    Case {
-        family: "muse",
-        weather: "<atem:invoke name=\"weather\">\n<atem:parameter name=\"city\">Paris</atem:parameter>\n<atem:parameter name=\"days\">3</atem:parameter>\n</atem:invoke>\n",
-        now: "<atem:invoke name=\"now\">\n</atem:invoke>\n",
-        section: ("<atem:function_calls>\n", "", "</atem:function_calls>"),
         ..CASE
     },
     Case {

@@ -74,7 +74,8 @@ fn calls(case: &Case, calls: &[&str]) -> String {
 
 #[test]
 fn every_family_has_its_case() {
-    let tested: HashSet<&str> = CASES.iter().map(|case| case.family).chain(["harmony", "kimi_k3"]).collect();
+    let tested: HashSet<&str> =
+        CASES.iter().map(|case| case.family).chain(["harmony", "kimi_k3", "muse"]).collect();
     let all: HashSet<&str> = ToolFormat::all().map(|format| format.name()).collect();
     assert_eq!(tested, all);
     for format in ToolFormat::all() {
@@ -244,6 +245,9 @@ fn kimi_k3() {
     let off = Reasoning::Disabled;
     let auto = choice(family, json!("auto"), off, Allowed);
     check(family, &auto, &[&plain, &one, &two, &both], &["", "Hello.", &wrong, text]);
+    // Without reasoning the prompt ends with the mark that opens the response.
+    let opened = "<|open|>response<|sep|>";
+    check(family, &auto, &[&plain[opened.len()..], &both[opened.len()..]], &[&one[opened.len()..]]);
     check(family, &choice(family, json!("auto"), off, Off), &[&plain, &one, &both], &[&two]);
     check(family, &choice(family, json!("none"), off, Allowed), &[&plain], &[&one, &both]);
     check(family, &choice(family, json!("required"), off, Allowed), &[&one, &two, &both], &[&plain]);
@@ -251,9 +255,71 @@ fn kimi_k3() {
     let named = choice(family, json!({"type": "function", "function": {"name": "now"}}), off, Allowed);
     check(family, &named, &[&section(now)], &[&one, &plain]);
     let thinking = choice(family, json!("auto"), Reasoning::Enabled, Allowed);
-    check(family, &thinking, &[&format!("Hm.<|close|>think<|sep|>{one}")], &[&one]);
+    let thoughts = "Hm.<|close|>think<|sep|>";
+    let headless = format!("{thoughts}{}", &plain[opened.len()..]);
+    check(
+        family,
+        &thinking,
+        &[&format!("{thoughts}{one}"), &format!("{thoughts}{plain}")],
+        &[&one, &headless],
+    );
     let maybe = choice(family, json!("auto"), Reasoning::Auto, Allowed);
     check(family, &maybe, &[&format!("<|open|>think<|sep|>Hm.<|close|>think<|sep|>{one}"), &one], &[]);
+}
+
+/// Messages to oneself, to the user and to tools.
+#[test]
+fn muse() {
+    use ParallelCalls::{Allowed, Off};
+    let family = "muse";
+    let weather = " to=weather<|message|><atem:function_calls>\n<atem:invoke name=\"weather\">\n\
+                   <atem:parameter name=\"city\">Paris</atem:parameter>\n\
+                   <atem:parameter name=\"days\">3</atem:parameter>\n</atem:invoke>\n</atem:function_calls>";
+    let now = " to=now<|message|><atem:function_calls>\n<atem:invoke name=\"now\">\n</atem:invoke>\n</atem:function_calls>";
+    let next = "<|eom|><|start|>assistant";
+    let (says, thoughts) = (" to=user<|message|>It is sunny.", " to=self<|message|>Hm.");
+    let two = [weather, next, now].concat();
+    let both = [says, next, weather].concat();
+    let other = weather.replacen("weather", "now", 1);
+    let off = Reasoning::Disabled;
+    let auto = choice(family, json!("auto"), off, Allowed);
+    check(
+        family,
+        &auto,
+        &["", "Hello.", says, weather, &two, &both],
+        &[&other, &weather[..weather.len() - 1], &[weather, now].concat()],
+    );
+    check(family, &choice(family, json!("auto"), off, Off), &[says, weather, &both], &[&two]);
+    check(family, &choice(family, json!("none"), off, Allowed), &[says], &[weather, &both]);
+    check(family, &choice(family, json!("required"), off, Allowed), &[weather, &two, &both], &[says]);
+    check(family, &choice(family, json!("required"), off, Off), &[weather, &both], &[says, &two]);
+    let named = choice(family, json!({"type": "function", "function": {"name": "now"}}), off, Allowed);
+    check(family, &named, &[now], &[weather, says]);
+    let thinking = choice(family, json!("auto"), Reasoning::Enabled, Allowed);
+    check(
+        family,
+        &thinking,
+        &[&[thoughts, next, weather].concat(), &[thoughts, next, says].concat()],
+        &[weather],
+    );
+    let maybe = choice(family, json!("auto"), Reasoning::Auto, Allowed);
+    check(family, &maybe, &[&[thoughts, next, weather].concat(), weather, says], &["Hello."]);
+}
+
+/// Turns of models that do not think, and begin with what closes their thoughts.
+#[test]
+fn thoughts_that_are_skipped() {
+    for (family, skipped) in [("minimax", "\n</think>\n\n"), ("minimax_m3", "</mm:think>")] {
+        let case = CASES.iter().find(|case| case.family == family).unwrap();
+        let text = format!("{skipped}{}", calls(case, &[case.weather]));
+        for mode in ["auto", "required"] {
+            for reasoning in [Reasoning::Disabled, Reasoning::Auto] {
+                let compiled = choice(family, json!(mode), reasoning, ParallelCalls::Allowed);
+                assert!(accepts(&compiled, &text), "{family} {mode} {reasoning:?}");
+                assert!(!accepts(&compiled, &format!("{skipped}{text}")), "{family} {mode}");
+            }
+        }
+    }
 }
 
 /// A tool with arguments of every kind, nested.
@@ -335,7 +401,7 @@ fn values_in_other_notations() {
         check_values(family, marks, python, no_python);
         let json_words = ["on=true", "kind=null"];
         let (right, wrong): (&[&str], &[&str]) =
-            if family == "olmo_3" { (&json_words, &[]) } else { (&[], &json_words) };
+            if family == "llama_4" { (&[], &json_words) } else { (&json_words, &[]) };
         check_values(family, marks, right, wrong);
     }
     for (family, open, close, quote) in [

@@ -265,6 +265,7 @@ fn answers() -> Vec<Answer> {
     let thoughts = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant";
     let says = "<|channel|>final<|message|>Hello.<|return|>";
     let tools = "<|open|>tools<|sep|><|open|>call tool=\"now\" index=\"1\"<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>";
+    let muse = " to=self<|message|>Hm.<|eom|><|start|>assistant to=now<|message|><atem:function_calls>\n<atem:invoke name=\"now\">\n</atem:invoke>\n</atem:function_calls>";
     let (on, off) = (Reasoning::Enabled, Reasoning::Disabled);
     for (family, choice, reasoning, text) in [
         ("harmony", "auto", on, format!("{thoughts}{call}<|start|>assistant{says}")),
@@ -274,6 +275,7 @@ fn answers() -> Vec<Answer> {
         ("harmony", "required", off, call.to_owned()),
         ("kimi_k3", "auto", on, format!("Hm.<|close|>think<|sep|>{tools}")),
         ("kimi_k3", "required", off, tools.to_owned()),
+        ("muse", "auto", on, muse.to_owned()),
     ] {
         let (tools, parallel) = (self::tools(), ParallelCalls::Allowed);
         answers.push(Answer { family, tools, choice: json!(choice), reasoning, parallel, text });

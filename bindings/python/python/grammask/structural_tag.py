@@ -21,11 +21,13 @@ from .tool_choice import normalize_tool_choice
 Style = Literal[
     "json",
     "qwen_xml",
+    "seed_xml",
     "minimax_xml",
     "minimax_m3_xml",
     "deepseek_xml",
     "deepseek_v4_1_xml",
     "glm_xml",
+    "hy_3_xml",
     "kimi_k3_xml",
     "cohere_xml",
     "step_3_xml",

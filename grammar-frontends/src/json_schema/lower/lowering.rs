@@ -27,7 +27,7 @@ use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::{Approximation, TestId};
-use crate::json_schema::value_syntax::{ItemComparison, Markup, Notation, ValueSyntax};
+use crate::json_schema::value_syntax::{ItemComparison, Markup, NameSyntax, Notation, ValueSyntax};
 
 pub(super) enum RuleTask<'s> {
     MarkupArray(RuleId, ArrayShape, NodeId, &'static Markup),
@@ -125,7 +125,8 @@ pub(crate) fn lower<'s>(
             (arguments, vec![values])
         }
         ValueSyntax::Json | ValueSyntax::Markup(_) => {
-            let punctuations = punctuation::json(&mut builder, whitespace)?;
+            let names = syntax.notation().map_or(NameSyntax::Json, |notation| notation.names);
+            let punctuations = punctuation::json(&mut builder, whitespace, names)?;
             (punctuations[0], punctuations)
         }
     };
@@ -141,10 +142,7 @@ pub(crate) fn lower<'s>(
         normalizer,
         builder,
         without,
-        notation: match syntax {
-            ValueSyntax::Notation(notation) => Some(notation),
-            ValueSyntax::Json | ValueSyntax::Markup(_) => None,
-        },
+        notation: syntax.notation(),
         punctuation: punctuations[0],
         levels: punctuations.iter().map(|_| DepthLevel::new()).collect(),
         punctuations,

@@ -219,7 +219,7 @@ impl<'s> SchemaLowering<'s> {
             let Some(part) = only(&norm, kind) else { continue };
             let word = markup.types.word(kind);
             let value = match kind {
-                ValueType::Strings => self.raw_string(&part.strings, &close, node)?,
+                ValueType::Strings => self.raw_string(&part.strings, &close, markup.padding, node)?,
                 ValueType::Arrays | ValueType::Objects if markup.inside == NestedValues::Marked => {
                     let value = self.markup_value(&part, node, markup)?;
                     value.map(|value| self.closed(value, &close))
@@ -268,11 +268,13 @@ impl<'s> SchemaLowering<'s> {
         Ok(value.map(|value| self.builder.sequence([space, value, space])))
     }
 
-    /// A string as it is, and the closing mark.
+    /// A string as it is, the padding around it or none, and the closing mark. The padding of free strings is text of
+    /// theirs.
     pub(super) fn raw_string(
         &mut self,
         shapes: &[StringShape<'s>],
         close: &str,
+        padding: &str,
         node: NodeId,
     ) -> Result<Option<ExprId>> {
         if *shapes == [StringShape::any()] && !self.excludes_texts() {
@@ -298,7 +300,12 @@ impl<'s> SchemaLowering<'s> {
             return Ok(None);
         }
         let text = self.builder.choice(texts);
-        let text = self.without_excluded(text);
+        let mut text = self.without_excluded(text);
+        if !padding.is_empty() {
+            let padding = self.builder.literal(padding);
+            let padded = self.builder.sequence([padding, text, padding]);
+            text = self.builder.choice([text, padded]);
+        }
         Ok(Some(self.closed(text, close)))
     }
 

@@ -109,7 +109,7 @@ impl<'s> SchemaLowering<'s> {
                 Ok(Some(string))
             }
             StringSyntax::Between(mark) => {
-                let Some(text) = self.raw_string(shapes, mark, node)? else { return Ok(None) };
+                let Some(text) = self.raw_string(shapes, mark, "", node)? else { return Ok(None) };
                 let open = self.builder.tag_text(mark);
                 Ok(Some(self.builder.sequence([open, text])))
             }

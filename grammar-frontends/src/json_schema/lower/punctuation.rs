@@ -31,10 +31,15 @@ pub(crate) struct Punctuation {
     pub(crate) names: NameSyntax,
 }
 
-/// The punctuation at every depth; one for all where lines are not indented.
-pub(crate) fn json(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Result<Vec<Punctuation>> {
-    let quote = builder.literal("\"");
+/// The punctuation of JSON at every depth; one for all where lines are not indented.
+pub(crate) fn json(
+    builder: &mut GrammarBuilder,
+    whitespace: &Whitespace,
+    names: NameSyntax,
+) -> Result<Vec<Punctuation>> {
     let nothing = builder.empty();
+    let after_name = if names == NameSyntax::Json { "\"" } else { "" };
+    let quote = if names == NameSyntax::Json { builder.literal(after_name) } else { nothing };
     let unbroken = Punctuation {
         space: nothing,
         before_first: nothing,
@@ -46,7 +51,7 @@ pub(crate) fn json(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Res
         quote,
         open: builder.literal("{"),
         close: builder.literal("}"),
-        names: NameSyntax::Json,
+        names,
     };
     Ok(match whitespace {
         Whitespace::Free { .. } | Whitespace::Printed => {
@@ -62,13 +67,13 @@ pub(crate) fn json(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Res
             vec![Punctuation { space, comma, bare_comma, after_comma: space, colon, ..unbroken }]
         }
         Whitespace::Compact => {
-            let (comma, colon) = (builder.literal(","), builder.literal("\":"));
+            let (comma, colon) = (builder.literal(","), builder.literal(&format!("{after_name}:")));
             vec![Punctuation { comma, bare_comma: comma, colon, ..unbroken }]
         }
         Whitespace::Fixed { item_separator, key_separator } => {
             check_separators(item_separator, key_separator)?;
             let comma = builder.literal(item_separator);
-            let colon = builder.literal(&format!("\"{key_separator}"));
+            let colon = builder.literal(&format!("{after_name}{key_separator}"));
             vec![Punctuation { comma, bare_comma: comma, colon, ..unbroken }]
         }
         Whitespace::Indented { indent, item_separator, key_separator, max_depth } => {
@@ -81,7 +86,7 @@ pub(crate) fn json(builder: &mut GrammarBuilder, whitespace: &Whitespace) -> Res
                 let message = format!("indentation goes {MAX_DEPTH} levels deep at most");
                 return Err(Box::new(Diagnostic::error("json-schema/options", message)));
             }
-            let colon = builder.literal(&format!("\"{key_separator}"));
+            let colon = builder.literal(&format!("{after_name}{key_separator}"));
             let levels = (0..=*max_depth as usize).map(|depth| {
                 let (outer, inner) = (indent.repeat(depth), indent.repeat(depth + 1));
                 let comma = builder.literal(&format!("{item_separator}\n{inner}"));

@@ -23,6 +23,7 @@ use crate::json_schema::lower::numbers::{any_integer, any_number};
 use crate::json_schema::lower::punctuation;
 use crate::json_schema::options::{Escapes, JsonSchemaOptions, Numbers, Objects};
 use crate::json_schema::sets::object_shape::Presence;
+use crate::json_schema::value_syntax::NameSyntax;
 
 /// Expressions of a schema of the median size.
 const EXPECTED_EXPRESSIONS: usize = 1 << 8;
@@ -46,7 +47,8 @@ pub(crate) fn grammar(schema: &Value<'_>, options: &JsonSchemaOptions) -> Option
     let whole = shapes.number(whole);
     let mut builder = GrammarBuilder::with_capacity(EXPECTED_EXPRESSIONS);
     let root = builder.declare("root").ok()?;
-    let &punctuation = punctuation::json(&mut builder, &options.whitespace).ok()?.first()?;
+    let &punctuation =
+        punctuation::json(&mut builder, &options.whitespace, NameSyntax::Json).ok()?.first()?;
     let mut writer = ShapeWriter {
         containers: ContainerWriter { builder: &mut builder, punctuation },
         values: vec![None; shapes.list.len()],

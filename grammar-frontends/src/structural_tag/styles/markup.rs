@@ -1,5 +1,6 @@
 //! How models write arguments that are not JSON: each member between marks.
 
+use super::notation;
 use crate::json_schema::value_syntax::{Markup, NestedValues, TypeAttribute};
 
 const PLAIN: Markup = Markup {
@@ -10,10 +11,16 @@ const PLAIN: Markup = Markup {
     types: TypeAttribute::Unsaid,
     inside: NestedValues::Json,
     entities: &[],
+    padding: "",
+    notation: None,
 };
 
-/// Qwen3-Coder and its kin.
-pub(crate) static QWEN: Markup = Markup { open: "<parameter=$NAME>", close: "</parameter>", ..PLAIN };
+/// Qwen3-Coder and its kin. Templates write values on lines of their own.
+pub(crate) static QWEN: Markup =
+    Markup { open: "<parameter=$NAME>", close: "</parameter>", padding: "\n", ..PLAIN };
+
+/// Seed-OSS, whose template writes values as Python does.
+pub(crate) static SEED: Markup = Markup { notation: Some(&notation::OLMO_3), padding: "", ..QWEN };
 
 /// MiniMax M2.
 pub(crate) static MINIMAX: Markup =
@@ -49,6 +56,13 @@ pub(crate) static DEEPSEEK_V4_1: Markup = Markup {
 pub(crate) static GLM: Markup =
     Markup { open: "<arg_key>$NAME</arg_key>$SPACE<arg_value>", close: "</arg_value>", ..PLAIN };
 
+/// HY V3 as it is published: as GLM, with a suffix of its marks.
+pub(crate) static HY_3: Markup = Markup {
+    open: "<arg_key:opensource>$NAME</arg_key:opensource>$SPACE<arg_value:opensource>",
+    close: "</arg_value:opensource>",
+    ..PLAIN
+};
+
 /// Kimi K3.
 pub(crate) static KIMI_K3: Markup = Markup {
     open: "<|open|>argument key=\"$NAME\" type=\"$TYPE\"<|sep|>",
@@ -67,6 +81,7 @@ pub(crate) static COHERE: Markup = Markup {
     types: TypeAttribute::Encoding,
     inside: NestedValues::Marked,
     entities: &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;")],
+    ..PLAIN
 };
 
 /// Step 3.

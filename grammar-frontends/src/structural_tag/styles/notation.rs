@@ -15,7 +15,7 @@ pub(crate) static PYTHONIC: Notation = Notation {
     bare: "",
 };
 
-/// OLMo 3: Python's literals, and JSON's words too.
+/// OLMo 3 and others: Python's literals, and JSON's words too.
 pub(crate) static OLMO_3: Notation = Notation {
     words: [&["None", "null"], &["False", "false"], &["True", "true"]],
     strings: StringSyntax::Python,
@@ -35,9 +35,9 @@ pub(crate) static GEMMA_3: Notation = Notation {
     bare: "-.",
 };
 
-/// Gemma 4.
+/// Gemma 4, whose template writes Python's `None`.
 pub(crate) static GEMMA_4: Notation = Notation {
-    words: [&["null"], &["false"], &["true"]],
+    words: [&["null", "None"], &["false"], &["true"]],
     strings: StringSyntax::Between("<|\"|>"),
     names: NameSyntax::Bare,
     arguments: ("{", ":", "}"),
