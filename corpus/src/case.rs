@@ -21,6 +21,8 @@ pub enum Kind {
     Regex,
     /// A JSON Schema.
     JsonSchema,
+    /// A model family, whose answers to `tool_turns/request.json` the texts are.
+    Tools,
 }
 
 /// How a source is read where the frontend leaves a choice.
@@ -45,6 +47,8 @@ pub enum FrontendOption {
     Search,
     /// Regex: upper and lower case are the same.
     IgnoreCase,
+    /// Tools: the model thinks before it answers.
+    Reasoning,
 }
 
 /// A text that is no sentence.
@@ -161,13 +165,23 @@ struct WrittenFile {
     case: Vec<WrittenCase>,
 }
 
-/// All cases, by file and then in its order.
+/// All cases that every backend runs, by file and then in its order.
 pub fn cases() -> Result<Vec<Case>, CorpusError> {
-    let folder = corpus_folder().join("cases");
-    let entries = std::fs::read_dir(&folder).map_err(|error| CorpusError::new("corpus/cases", error))?;
+    cases_in("cases")
+}
+
+/// Turns of models with tools, as the vendors' templates write them. Their grammars are large, so tests follow each turn
+/// once.
+pub fn tool_turns() -> Result<Vec<Case>, CorpusError> {
+    cases_in("tool_turns")
+}
+
+fn cases_in(folder: &str) -> Result<Vec<Case>, CorpusError> {
+    let entries =
+        std::fs::read_dir(corpus_folder().join(folder)).map_err(|error| CorpusError::new(folder, error))?;
     let mut paths = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|error| CorpusError::new("corpus/cases", error))?.path();
+        let path = entry.map_err(|error| CorpusError::new(folder, error))?.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             paths.push(path);
         }

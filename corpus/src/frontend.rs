@@ -1,12 +1,18 @@
 //! From a case to its grammar, through the frontends.
 
+use grammask_grammar_frontends::json::{JsonError, JsonValue};
 use grammask_grammar_frontends::json_schema::{
     self, JsonSchemaOptions, KeyOrder, Objects, Spelling, Whitespace,
 };
+use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_grammar_frontends::tool_formats::{Reasoning, ToolFormat, ToolRequest};
 use grammask_grammar_frontends::{Diagnostics, ebnf, gbnf, lark, regex};
 use grammask_grammar_ir::Grammar;
 
 use crate::case::{Case, FrontendOption, Kind};
+
+/// The request to which turns with tools are answers.
+const REQUEST: &str = include_str!("../tool_turns/request.json");
 
 /// A source that its frontend refuses.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -33,7 +39,24 @@ impl Case {
             Kind::Lark => Ok(lark::parse(&self.source, &lark::LarkOptions::default())?),
             Kind::Regex => Ok(regex::parse(&self.source, &self.regex_options()?)?),
             Kind::JsonSchema => Ok(json_schema::compile_grammar(&self.source, &self.schema_options()?)?),
+            Kind::Tools => Ok(self.structural_tag("auto")?.grammar(&StructuralTagOptions::default())?),
         }
+    }
+
+    /// The structural tag of a case with tools, for a `tool_choice` of the request.
+    pub fn structural_tag(&self, choice: &str) -> Result<StructuralTag, FrontendError> {
+        let mut reasoning = Reasoning::Disabled;
+        for option in &self.options {
+            match option {
+                FrontendOption::Reasoning => reasoning = Reasoning::Enabled,
+                other => return Err(misplaced(*other)),
+            }
+        }
+        let mut request: JsonValue =
+            REQUEST.parse().map_err(|error: JsonError| FrontendError { message: error.to_string() })?;
+        request.insert("tool_choice", choice);
+        let request = ToolRequest::from_value(&request)?.reasoning(reasoning);
+        Ok(ToolFormat::named(&self.source)?.structure(&request)?)
     }
 
     fn regex_options(&self) -> Result<regex::RegexOptions, FrontendError> {

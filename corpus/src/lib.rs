@@ -15,7 +15,7 @@
 //! ```toml
 //! [[case]]
 //! name = "sums"                       # unique in its file
-//! kind = "ebnf"                       # or gbnf, lark, regex, json_schema
+//! kind = "ebnf"                       # or gbnf, lark, regex, json_schema, tools
 //! source = 'root ::= "1" ("+1")*'     # or file = "..." out of examples/grammars
 //! accepted = ["1", "1+1"]
 //! rejected = [["1+", "+1"]]           # what is still a prefix, and the rest, whose first byte is refused
@@ -26,6 +26,9 @@
 //! `error = "..."` instead of texts: the grammar is refused with that in the message, by its frontend or when
 //! it is compiled. `unescape = true`: backslash escapes in texts are read (`\xFF`, `\n`, `\\`; see
 //! [`unescape`]). `options = [...]`: how a regex or a schema is read, see [`FrontendOption`].
+//!
+//! Cases of the kind `tools` are in `tool_turns`: the source is the name of a model family, and the texts are its answers to
+//! `tool_turns/request.json`. `tool_turns/render.py` makes them with the vendors' templates.
 //!
 //! # Example
 //!
@@ -66,7 +69,7 @@ pub mod schemas;
 pub mod subjects;
 
 pub use byte_set::ByteSet;
-pub use case::{Case, CorpusError, Expectation, Forced, FrontendOption, Kind, Rejected, cases};
+pub use case::{Case, CorpusError, Expectation, Forced, FrontendOption, Kind, Rejected, cases, tool_turns};
 pub use escape::{UnescapeError, unescape};
 pub use frontend::FrontendError;
 pub use gaps::{Gap, gaps};

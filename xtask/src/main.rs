@@ -21,6 +21,7 @@ mod test;
 mod candle;
 mod full;
 mod check;
+mod templates;
 mod vocabularies;
 mod ci;
 
@@ -69,6 +70,8 @@ enum Verb {
     Full,
     /// Makes generated files again, or checks them with `--check`.
     Codegen(codegen::Arguments),
+    /// Compares the turns of models in `corpus` with what the vendors' chat templates render.
+    Templates(templates::Arguments),
     /// Compares the tokens that `vocabularies` reads with those of the libraries whose files they are.
     Vocabularies(vocabularies::Arguments),
     /// Runs tests and measurements of `gpu-apply` on a machine with an NVIDIA device, and what it can elsewhere.
@@ -102,6 +105,7 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Hostile(arguments) => hostile::run(&workspace, &arguments),
         Verb::Full => full::run(&workspace),
         Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
+        Verb::Templates(arguments) => templates::run(&workspace, &arguments),
         Verb::Vocabularies(arguments) => vocabularies::run(&workspace, &arguments),
         Verb::Gpu(arguments) => gpu::run(&workspace, &arguments),
     }

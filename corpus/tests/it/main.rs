@@ -7,3 +7,4 @@ mod hostile;
 mod random;
 mod schemas;
 mod serialisers;
+mod tool_turns;
