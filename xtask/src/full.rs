@@ -11,6 +11,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let bounds = ["test", "--release", "--locked", "--package", "grammask", "--test", "it", "bounds"];
     run_command(&mut cargo(workspace, bounds))?;
     test::package_outside(workspace, "grammask/tests/host")?;
+    test::package_outside(workspace, "compat/llguidance")?;
     hostile::run(workspace, &hostile::Arguments::default())?;
     candle::run(workspace, &candle::Arguments::default())
 }

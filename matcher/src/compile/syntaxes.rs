@@ -7,7 +7,7 @@ use grammask_fsm::{CompileOptions, compile_deferred};
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::gbnf;
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
-use grammask_grammar_frontends::lark::{self, LarkOptions};
+use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::{Grammar, Interrupt};
 
@@ -105,7 +105,8 @@ impl<B: BuildBackend> Compiler<B> {
     /// As for [`ebnf`](Self::ebnf).
     pub fn lark(&self, source: &str, options: &LarkOptions) -> Result<CompiledGrammar<B>, CompileError> {
         // The printed form of the options does not distinguish grammars that are data.
-        let is_cacheable = options.named.is_empty() && holds_no_functions(&options.json_schema);
+        let is_source = |named: &NamedGrammar| matches!(named, NamedGrammar::Lark(_));
+        let is_cacheable = options.named.values().all(is_source) && holds_no_functions(&options.json_schema);
         self.cached_by_options("lark", is_cacheable.then_some(options), source, || {
             self.read_from(source, || Ok(lark::parse(source, options)?))
         })

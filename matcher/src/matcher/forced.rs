@@ -47,8 +47,9 @@ impl<B: Backend> Matcher<B> {
     /// structure allows. Nothing is accepted.
     ///
     /// `context` is the last tokens of the text, as many as the caller wants taken into account; a few suffice.
-    /// Encoding begins at the first of them, which is never taken back. With an empty context, encoding begins with
-    /// the forced text, as is right at the beginning of a text.
+    /// Encoding begins at the first of them, which is never taken back, or after the last one without bytes: tokenizers
+    /// encode the text after a special token on its own. With an empty context, encoding begins with the forced text, as
+    /// is right at the beginning of a text.
     ///
     /// `encode` turns bytes into ids as the model's tokenizer does inside a text, without special tokens. It
     /// answers `None` if it cannot: most encode text only, and bytes may end inside a character. It should be
@@ -68,6 +69,9 @@ impl<B: Backend> Matcher<B> {
             return Ok(ForcedTokens::default());
         }
         let vocabulary = std::sync::Arc::clone(self.grammar.vocabulary());
+        let is_apart = |id: &TokenId| vocabulary.token_bytes(*id).is_empty();
+        let apart = context.iter().rposition(is_apart).map_or(0, |place| place + 1);
+        let context = &context[apart..];
         let mut text: Vec<u8> = Vec::new();
         context.iter().for_each(|&id| text.extend_from_slice(vocabulary.token_bytes(id)));
         let before = text.len();

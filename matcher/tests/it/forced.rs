@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, Vocabulary, VocabularyOptions};
 use grammask_matcher::{Compiler, ForcedTokens};
@@ -161,6 +162,35 @@ fn tokens_that_may_merge_with_what_follows_are_held_back() {
     let none = grammar.matcher().forced_tokens(&[], |_| None).unwrap();
     assert_eq!(none, ForcedTokens::default());
     assert_eq!(grammar.matcher().forced_tokens(&[], |_| Some(ids(&[77]))).unwrap(), none);
+}
+
+/// Tokenizers encode the text after a special token on its own.
+#[test]
+fn text_after_a_special_token_is_encoded_alone() {
+    let tokens = ["a", "b", "ab", "<call>"].map(Some);
+    let options = VocabularyOptions::default().special_ids([3]).stop_ids([]);
+    let compiler = Compiler::new(Vocabulary::from_tokens(tokens, &options).unwrap());
+    let grammar = compiler.lark(r#"start: "a" <call>? "bab" "#, &LarkOptions::default()).unwrap();
+    let longest_match = |text: &[u8]| {
+        let (mut left, mut found) = (text, Vec::new());
+        while let Some((&first, rest)) = left.split_first() {
+            let is_pair = left.starts_with(b"ab");
+            found.push(if is_pair { 2 } else { u32::from(first == b'b') });
+            left = if is_pair { &left[2..] } else { rest };
+        }
+        Some(ids(&found))
+    };
+    let mut matcher = grammar.matcher();
+    for context in [[0, 3], [3, 3]] {
+        ids(&[0, 3]).into_iter().for_each(|id| matcher.accept_token(id).unwrap());
+        let forced = matcher.forced_tokens(&ids(&context), longest_match).unwrap();
+        assert_eq!(forced, ForcedTokens { rollback: 0, tokens: ids(&[1, 2]) });
+        matcher.reset();
+    }
+    // A token that follows is cut as the tokenizer cuts it.
+    ids(&[0, 3, 1]).into_iter().for_each(|id| matcher.accept_token(id).unwrap());
+    let forced = matcher.forced_tokens(&ids(&[0, 3, 1]), longest_match).unwrap();
+    assert_eq!(forced, ForcedTokens { rollback: 0, tokens: ids(&[2]) });
 }
 
 #[test]

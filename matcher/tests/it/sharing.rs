@@ -4,6 +4,7 @@ use std::sync::{Arc, Barrier};
 
 use grammask_grammar_frontends::ebnf::EbnfOptions;
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, Objects, Retriever};
+use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{Clock, TokenMask, Vocabulary, VocabularyOptions};
@@ -74,6 +75,25 @@ fn other_options_and_other_syntaxes_are_other_sources() {
     assert_eq!((compiler.stats().cache_entries, compiler.stats().cache_hits), (2, 0));
     assert!(compiler.ebnf("{}", &EbnfOptions::default()).is_err());
     assert_eq!(compiler.stats().cache_entries, 2, "failures are not kept");
+}
+
+#[test]
+fn grammars_that_a_source_names_are_part_of_it() {
+    let compiler = compiler(Limits::default());
+    let compile = |named: NamedGrammar| {
+        let options = LarkOptions::default().named([("a".to_owned(), named)].into());
+        compiler.lark("start: @a", &options).unwrap()
+    };
+    let text = |source: &str| NamedGrammar::Lark(source.to_owned());
+    for byte in [b'1', b'2', b'1'] {
+        let source = format!("start: \"{}\"", char::from(byte));
+        assert!(compile(text(&source)).matcher().accept_bytes(&[byte]).is_ok());
+    }
+    assert_eq!((compiler.stats().cache_entries, compiler.stats().cache_hits), (2, 1));
+    // Data has no printed form that says everything.
+    let data = lark::parse("start: \"1\"", &LarkOptions::default()).unwrap();
+    compile(NamedGrammar::Grammar(data));
+    assert_eq!(compiler.stats().cache_entries, 2);
 }
 
 #[test]

@@ -1,0 +1,7 @@
+//! The same calls to this crate and to llguidance itself, over one tokenizer of the library `toktrie`.
+
+mod calls;
+mod clients;
+mod grammars;
+mod support;
+mod tokenizer;
