@@ -5,9 +5,7 @@ use grammask::json_schema::{
     Escapes, Formats, FreeNames, KeyOrder, Numbers, Objects, Retriever, Spelling, Unsupported, Whitespace,
 };
 use grammask::regex::{Dialect, LetterCase, Matching};
-use grammask::{
-    EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions,
-};
+use grammask::{EbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -211,16 +209,9 @@ fn usual_regex_options() -> RegexOptions {
     RegexOptions::default().dialect(Dialect::Ecma)
 }
 
-/// The keyword arguments of `from_ebnf` and `compile_grammar`.
+/// The keyword arguments of `from_ebnf` and `compile_grammar`, and of `from_gbnf` and `compile_gbnf`.
 pub(crate) fn ebnf_options(given: &mut Settings<'_>) -> PyResult<EbnfOptions> {
     let mut options = EbnfOptions::default();
-    set_ebnf_options(given, &mut options.root, &mut options.limits)?;
-    Ok(options)
-}
-
-/// The keyword arguments of `from_gbnf` and `compile_gbnf`.
-pub(crate) fn gbnf_options(given: &mut Settings<'_>) -> PyResult<GbnfOptions> {
-    let mut options = GbnfOptions::default();
     set_ebnf_options(given, &mut options.root, &mut options.limits)?;
     Ok(options)
 }

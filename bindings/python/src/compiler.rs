@@ -13,9 +13,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::arguments::{
-    dict_of, ebnf_options, gbnf_options, interrupt, json_options, regex_options, schema_text,
-};
+use crate::arguments::{dict_of, ebnf_options, interrupt, json_options, regex_options, schema_text};
 use crate::background::{begin, finish};
 use crate::budget::Budget;
 use crate::compiled::CompiledGrammar;
@@ -175,7 +173,7 @@ fn grammar_source(
 }
 
 fn gbnf_source(text: String, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {
-    let (options, interrupt) = arguments("compile_gbnf", given, gbnf_options)?;
+    let (options, interrupt) = arguments("compile_gbnf", given, ebnf_options)?;
     Ok((Source::Gbnf { text, options }, interrupt))
 }
 

@@ -9,16 +9,15 @@ use grammask::json_schema;
 use grammask::structural_tag::MemberOrder;
 use grammask::tool_formats::{Markers, Reasoning};
 use grammask::{
-    CompileError, EbnfOptions, GbnfOptions, GrammarError, Interrupt, JsonSchemaOptions, LarkOptions,
-    NamedGrammar, RegexOptions, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, ebnf, gbnf,
-    lark, regex,
+    CompileError, EbnfOptions, GrammarError, Interrupt, JsonSchemaOptions, LarkOptions, NamedGrammar,
+    RegexOptions, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, ebnf, gbnf, lark, regex,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{
-    ebnf_options, gbnf_options, interrupt, json_options, lark_options, regex_options, schema_text, spellings,
+    ebnf_options, interrupt, json_options, lark_options, regex_options, schema_text, spellings,
     structural_tag_options,
 };
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
@@ -43,7 +42,7 @@ pub(crate) fn read_ebnf(source: &str, options: &EbnfOptions) -> Result<Read, Com
 }
 
 /// Reads GBNF.
-pub(crate) fn read_gbnf(source: &str, options: &GbnfOptions) -> Result<Read, CompileError> {
+pub(crate) fn read_gbnf(source: &str, options: &EbnfOptions) -> Result<Read, CompileError> {
     Ok((with_root(gbnf::parse(source, options)?, &options.root), Vec::new()))
 }
 
@@ -234,7 +233,7 @@ impl Grammar {
            text_signature = "(gbnf_string, *, root_rule_name='root', limits=None)")]
     fn from_gbnf(py: Python<'_>, gbnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
-        let options = gbnf_options(&mut given)?;
+        let options = ebnf_options(&mut given)?;
         given.finish_arguments("from_gbnf")?;
         Self::new(py, Syntax::Gbnf, || read_gbnf(gbnf_string, &options))
     }

@@ -3,8 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use grammask::{
-    CompileError, EbnfOptions, GbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions,
-    StructuralTagOptions,
+    CompileError, EbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions,
 };
 
 use crate::errors::Syntax;
@@ -20,7 +19,7 @@ pub(crate) enum Source {
     BuiltinJson,
     Regex { pattern: String, options: RegexOptions },
     Ebnf { text: String, options: EbnfOptions },
-    Gbnf { text: String, options: GbnfOptions },
+    Gbnf { text: String, options: EbnfOptions },
     Lark { text: String, options: LarkOptions },
     Tag { text: String, options: StructuralTagOptions },
     Grammar(Arc<grammask::Grammar>),

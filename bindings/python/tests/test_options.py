@@ -35,7 +35,6 @@ PYTHON = {
         "interrupt": "interrupt",
     },
     "EbnfOptions": {"root": "root_rule_name", "limits": "limits"},
-    "GbnfOptions": {"root": "root_rule_name", "limits": "limits"},
     "RegexOptions": {
         "dialect": "dialect",
         "matching": "matching",
@@ -98,7 +97,6 @@ ABSENT = {
 METHODS = {
     "JsonSchemaOptions": grammask.GrammarCompiler.compile_json_schema,
     "EbnfOptions": grammask.GrammarCompiler.compile_grammar,
-    "GbnfOptions": grammask.GrammarCompiler.compile_gbnf,
     "RegexOptions": grammask.GrammarCompiler.compile_regex,
     "LarkOptions": grammask.GrammarCompiler.compile_lark,
     "VocabularyOptions": grammask.TokenizerInfo.from_file,
