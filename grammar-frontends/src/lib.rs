@@ -47,8 +47,21 @@
 //! Input may be hostile. The options of each frontend bound its size, its nesting and its expansion, with
 //! documented defaults. Nothing recurses deeper than a limit that is checked first, and counts in repeats
 //! cost nothing. Parsing takes time in proportion to the input.
+//!
+//! # Features
+//!
+//! Each syntax is a feature, with those that it is made of: `ebnf` (with `gbnf`), `json-schema`, `lark`, `regex`,
+//! `structural-tag`, `tool-formats`. All are on by default.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "lark", feature = "tool-formats")),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "several syntaxes share a module, and some of them are not there"
+    )
+)]
 
 // In the order in which they build on one another. All of them import `grammask_grammar_ir`; the comments say which
 // modules of this crate they may import.
@@ -58,20 +71,28 @@ pub mod json;
 // `json`.
 mod diagnostic;
 // Nothing.
+#[cfg(any(feature = "ebnf", feature = "lark"))]
 mod language;
 // `diagnostic`.
+#[cfg(feature = "regex")]
 pub mod regex;
 // `diagnostic`, `language`, `regex`.
+#[cfg(feature = "ebnf")]
 pub mod ebnf;
 // `ebnf`, `diagnostic`.
+#[cfg(feature = "ebnf")]
 pub mod gbnf;
 // `json`, `diagnostic`, `regex`.
+#[cfg(feature = "json-schema")]
 pub mod json_schema;
 // `json`, `diagnostic`, `language`, `regex`, `json_schema`.
+#[cfg(feature = "lark")]
 pub mod lark;
 // `json`, `diagnostic`, `regex`, `ebnf`, `json_schema`.
+#[cfg(feature = "structural-tag")]
 pub mod structural_tag;
 // `json`, `diagnostic`, `structural_tag`.
+#[cfg(feature = "tool-formats")]
 pub mod tool_formats;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};

@@ -54,6 +54,14 @@
 //!
 //! # Features
 //!
+//! On by default:
+//!
+//! * `ebnf` (with GBNF), `json-schema`, `lark`, `regex`, `structural-tag`, `tool-formats`: a syntax each, with those that it
+//!   is made of.
+//! * `pda`: the second parser backend.
+//!
+//! Off by default:
+//!
 //! * `embedded-vocab`: `Vocabulary::o200k_harmony`, a vocabulary of 201,088 tokens inside the program.
 //! * `apply`: the module `apply`, which puts masks on logits.
 //! * `cuda`: `apply` on NVIDIA devices too (Linux). Needs no CUDA to build, and a driver only where it is used.
@@ -69,13 +77,20 @@ pub use grammask_fsm as fsm;
 pub use grammask_fsm::{CompileOptions, Program};
 #[cfg(feature = "apply")]
 pub use grammask_gpu_apply as apply;
+#[cfg(feature = "ebnf")]
 pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+#[cfg(feature = "ebnf")]
 pub use grammask_grammar_frontends::gbnf;
 pub use grammask_grammar_frontends::json::{self, JsonObject, JsonValue};
+#[cfg(feature = "json-schema")]
 pub use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+#[cfg(feature = "lark")]
 pub use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
+#[cfg(feature = "regex")]
 pub use grammask_grammar_frontends::regex::{self, RegexOptions};
+#[cfg(feature = "structural-tag")]
 pub use grammask_grammar_frontends::structural_tag::{self, StructuralTag, StructuralTagOptions};
+#[cfg(feature = "tool-formats")]
 pub use grammask_grammar_frontends::tool_formats::{self, ToolFormat, ToolRequest};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
 pub use grammask_grammar_ir::{
@@ -97,6 +112,7 @@ pub use grammask_matcher::{DirectoryStats, StoreDirectory, StoreError};
 #[cfg(feature = "schemars")]
 pub use grammask_matcher::{ReadError, Tools, ToolsError, TypedGrammar};
 pub use grammask_parser_backend::{self as parser_backend, Backend, StepError, TableCounts};
+#[cfg(feature = "pda")]
 pub use grammask_pda as pda;
 pub use grammask_vocabularies as vocabularies;
 

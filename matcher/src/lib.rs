@@ -42,6 +42,10 @@
 //!   dropped to keep a budget.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "structural-tag"),
+    allow(dead_code, reason = "the cache and the threads serve structural tags too")
+)]
 
 // In the order in which data flows. Each folder imports only folders above it.
 

@@ -26,12 +26,13 @@ pub(crate) struct Arguments {
 type Step = fn(&Workspace) -> Result<Outcome>;
 
 /// In the order of how soon each tells of a mistake.
-const STEPS: [(&str, Step); 12] = [
+const STEPS: [(&str, Step); 13] = [
     ("tidy", |workspace| done(tidy::check(workspace, tidy::prose::Smaller::Report))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
     ("generated", |workspace| done(codegen::check(workspace))),
     ("licences", licences),
     ("clippy", clippy),
+    ("features", features),
     ("tests", |workspace| done(test::code(workspace, &test::Arguments::default()))),
     ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
     ("docs", documentation),
@@ -99,6 +100,19 @@ fn print_report(report: &[(&str, Duration, String)]) {
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
     let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
     done(run_command(&mut cargo(workspace, arguments)))
+}
+
+/// Selections of features of the facade that are checked beside all of them. Each is a program that pays for some layers.
+const FEATURES: [&str; 5] = ["", "regex", "json-schema", "lark", "structural-tag"];
+
+fn features(workspace: &Workspace) -> Result<Outcome> {
+    for features in FEATURES {
+        let selection = ["clippy", "--locked", "--quiet", "--package", "grammask", "--no-default-features"];
+        let mut command = cargo(workspace, selection);
+        run_command(command.args(["--features", features, "--", "-D", "warnings"]))
+            .with_context(|| format!("with the features \"{features}\" alone"))?;
+    }
+    Ok(Outcome::Done)
 }
 
 fn documentation(workspace: &Workspace) -> Result<Outcome> {

@@ -1,7 +1,10 @@
 //! Errors, by the party that can mend them.
 
-use grammask_fsm::{Cause, CompileOptions};
+use grammask_fsm::Cause;
+#[cfg(feature = "json-schema")]
+use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::Diagnostics;
+#[cfg(feature = "json-schema")]
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 use grammask_grammar_ir::passes::ResolveTokensError;
 use grammask_grammar_ir::{Grammar, Interrupted};
@@ -83,6 +86,7 @@ impl CompileError {
     }
 }
 
+#[cfg(feature = "json-schema")]
 impl CompileError {
     /// The same error, with its place in a JSON schema.
     pub(crate) fn in_schema(

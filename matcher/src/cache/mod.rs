@@ -8,4 +8,5 @@
 
 pub(crate) mod budget;
 pub(crate) mod compile_cache;
+#[cfg(feature = "json-schema")]
 pub(crate) mod options_key;

@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+#[cfg(feature = "structural-tag")]
 use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
 use grammask_grammar_ir::{Interrupt, PerProcess};
 
@@ -14,6 +15,7 @@ use grammask_grammar_ir::{Interrupt, PerProcess};
 #[derive(Debug, Default)]
 pub(crate) struct OptionsKeys {
     pub(crate) schemas: OptionsKey<JsonSchemaOptions>,
+    #[cfg(feature = "structural-tag")]
     pub(crate) tags: OptionsKey<StructuralTagOptions>,
 }
 

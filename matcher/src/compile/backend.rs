@@ -43,6 +43,7 @@ impl BuildBackend for grammask_earley::Engine {
     }
 }
 
+#[cfg(feature = "pda")]
 impl BuildBackend for grammask_pda::Engine {
     fn build(program: Arc<Program>, settings: &BackendSettings) -> Result<Self, BuildError> {
         let config = grammask_pda::Config {

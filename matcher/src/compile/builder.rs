@@ -129,6 +129,7 @@ impl Compiler {
             pool: Arc::new(LocalPool::new(Limits::default().max_pool_bytes)),
             threads: Arc::default(),
             names: Arc::default(),
+            #[cfg(feature = "json-schema")]
             options_keys: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
             clock: Clock::none(),

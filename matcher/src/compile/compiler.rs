@@ -22,6 +22,7 @@ use crate::base::threads::Threads;
 use crate::base::trace::span;
 use crate::cache::budget::Budget;
 use crate::cache::compile_cache::{EntryKind, SourceKey};
+#[cfg(feature = "json-schema")]
 use crate::cache::options_key::OptionsKeys;
 use crate::grammar::compiled::CompiledGrammar;
 use crate::grammar::generation::GrammarParts;
@@ -62,6 +63,7 @@ pub(super) struct CompilerParts {
     pub(super) threads: Arc<Threads>,
     /// The names of the vocabulary's special tokens, once a grammar names tokens.
     pub(super) names: Arc<OnceLock<SpecialNames>>,
+    #[cfg(feature = "json-schema")]
     pub(super) options_keys: Arc<OptionsKeys>,
     /// The budget that tables and masks of all grammars count against.
     pub(super) budget: Arc<Budget>,
@@ -136,12 +138,22 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     /// The keys of options.
+    #[cfg(feature = "json-schema")]
     pub(crate) fn options_keys(&self) -> &OptionsKeys {
         &self.parts.options_keys
     }
 
     pub(crate) fn automata(&self) -> &CompileOptions {
         &self.parts.automata
+    }
+
+    /// How automata are compiled, under the compiler's interrupt.
+    pub(crate) fn automata_under_interrupt(&self) -> CompileOptions {
+        let automata = self.automata();
+        match *self.interrupt() == Interrupt::never() {
+            true => automata.clone(),
+            false => automata.clone().interrupt(self.interrupt().clone()),
+        }
     }
 
     pub(crate) fn now(&self) -> Duration {

@@ -11,5 +11,8 @@ pub(crate) mod compiler;
 pub(crate) mod kept;
 
 mod syntaxes;
+#[cfg(feature = "structural-tag")]
+mod tag_parts;
+#[cfg(feature = "structural-tag")]
 mod tags;
 mod token_names;

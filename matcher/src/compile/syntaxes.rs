@@ -4,24 +4,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use grammask_fsm::{CompileOptions, compile_deferred};
+#[cfg(feature = "ebnf")]
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
+#[cfg(feature = "ebnf")]
 use grammask_grammar_frontends::gbnf;
+#[cfg(feature = "json-schema")]
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, Report};
+#[cfg(feature = "lark")]
 use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
+#[cfg(feature = "regex")]
 use grammask_grammar_frontends::regex::{self, RegexOptions};
-use grammask_grammar_ir::{Grammar, Interrupt};
+use grammask_grammar_ir::Grammar;
+#[cfg(feature = "json-schema")]
+use grammask_grammar_ir::Interrupt;
 
 use super::backend::BuildBackend;
 use super::compiler::Compiler;
 use crate::base::error::CompileError;
 use crate::base::trace::span;
+#[cfg(feature = "json-schema")]
 use crate::cache::options_key::holds_no_functions;
 use crate::grammar::compiled::CompiledGrammar;
 
 /// The edges of automata that a schema may have for each of its bytes, and for each edge a state. Nested
 /// objects with short names have half as many.
+#[cfg(feature = "json-schema")]
 const EDGES_PER_BYTE: usize = 4;
 
+#[cfg(feature = "json-schema")]
 impl<B: BuildBackend> Compiler<B> {
     /// Compiles a JSON Schema given as JSON text. Equal schemas with equal options are compiled once, also where
     /// several threads ask at the same time, and share their tables; so it is with the other syntaxes. Where
@@ -75,7 +85,10 @@ impl<B: BuildBackend> Compiler<B> {
     fn interrupted_by(&self, options: &JsonSchemaOptions) -> JsonSchemaOptions {
         options.clone().interrupt(self.interrupt().clone())
     }
+}
 
+#[cfg(feature = "ebnf")]
+impl<B: BuildBackend> Compiler<B> {
     /// Compiles a grammar in EBNF.
     ///
     /// # Errors
@@ -97,7 +110,10 @@ impl<B: BuildBackend> Compiler<B> {
             self.read_from(source, || Ok(gbnf::parse(source, options)?))
         })
     }
+}
 
+#[cfg(feature = "lark")]
+impl<B: BuildBackend> Compiler<B> {
     /// Compiles a grammar in Lark's notation.
     ///
     /// # Errors
@@ -111,7 +127,10 @@ impl<B: BuildBackend> Compiler<B> {
             self.read_from(source, || Ok(lark::parse(source, options)?))
         })
     }
+}
 
+#[cfg(feature = "regex")]
+impl<B: BuildBackend> Compiler<B> {
     /// Compiles a regular expression, which the whole text must match by default.
     ///
     /// # Errors
@@ -122,7 +141,9 @@ impl<B: BuildBackend> Compiler<B> {
             self.read_from(pattern, || Ok(regex::parse(pattern, options)?))
         })
     }
+}
 
+impl<B: BuildBackend> Compiler<B> {
     /// Compiles a grammar whose rules have places in a source.
     fn read_from(
         &self,

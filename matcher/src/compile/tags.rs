@@ -16,12 +16,14 @@ use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, SchemaValue, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent,
     TagExtent, TagTemplate, TagText,
 };
+#[cfg(feature = "tool-formats")]
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_grammar_ir::Interrupt;
 
 use super::backend::BuildBackend;
 use super::compiler::Compiler;
-use super::kept::{CompiledTag, CompiledTemplate, Kept, SourceCache};
+use super::kept::{Kept, SourceCache};
+use super::tag_parts::{CompiledTag, CompiledTemplate, TagPart};
 use super::token_names::TokenResolver;
 use crate::base::error::CompileError;
 use crate::base::parallel_map::parallel_map;
@@ -56,8 +58,8 @@ impl<B: BuildBackend> Compiler<B> {
             }
             let read = |text: &str| {
                 let key = SourceKey { kind: EntryKind::SchemaText, parts: ["", "", text] };
-                let read = || SchemaValue::read(text).map(Kept::SchemaText);
-                self.cache.get_or_make(key, self.interrupt(), Kept::memory_usage, read)?.schema_text()
+                let read = || SchemaValue::read(text).map(TagPart::SchemaText).map(Kept::Part);
+                self.cache.get_or_make(key, self.interrupt(), Kept::memory_usage, read)?.part()?.schema_text()
             };
             self.tag(&StructuralTag::parse_with(document, options, read)?, options)
         })
@@ -101,7 +103,7 @@ impl<B: BuildBackend> Compiler<B> {
         let mut found = Vec::with_capacity(16);
         // A known tag tells its length, so its text is not even scanned for its end.
         let pieces = SplitTags::cut(document, |text| {
-            let tag = self.cache.get_tag_at(text).and_then(Kept::tag);
+            let tag = self.cache.get_tag_at(text).and_then(Kept::part).and_then(TagPart::tag);
             let length = tag.as_ref().map(|tag| tag.len);
             found.push(tag);
             length
@@ -131,9 +133,9 @@ impl<B: BuildBackend> Compiler<B> {
             let grammar = self.resolver().resolve(&grammar).ok()?.into_owned();
             let template = ProgramTemplate::new(&grammar, &self.automata_under_interrupt(), gap).ok()?;
             let context = format!("{extent:?} {options_key}").into();
-            Some(Kept::Template(Arc::new(CompiledTemplate { template, extent, context })))
+            Some(Kept::Part(TagPart::Template(Arc::new(CompiledTemplate { template, extent, context }))))
         };
-        self.cache.get_or_make(key, self.interrupt(), Kept::memory_usage, compile)?.template()
+        self.cache.get_or_make(key, self.interrupt(), Kept::memory_usage, compile)?.part()?.template()
     }
 
     /// All tags; new ones are compiled side by side.
@@ -148,7 +150,7 @@ impl<B: BuildBackend> Compiler<B> {
         let known = |(text, found): (&&str, Option<Arc<CompiledTag>>)| match found {
             Some(tag) if tag.has_context(context) => Some(tag),
             // The same text can be known in another context, and short ones were not looked for.
-            _ => self.cache.get(CompiledTag::key(context, text))?.tag(),
+            _ => self.cache.get(CompiledTag::key(context, text))?.part()?.tag(),
         };
         let mut tags: Vec<Option<Arc<CompiledTag>>> = texts.iter().zip(found).map(known).collect();
         let missing: Vec<usize> = (0..texts.len()).filter(|&at| tags[at].is_none()).collect();
@@ -160,8 +162,12 @@ impl<B: BuildBackend> Compiler<B> {
             let template = Arc::clone(template);
             let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text, _| {
                 let key = CompiledTag::key(&template.context, text);
-                let compile = || Some(Kept::Tag(Arc::new(compiler.tag(text, &template)?)));
-                compiler.cache.get_or_make(key, &compiler.interrupt, Kept::memory_usage, compile)?.tag()
+                let compile = || Some(Kept::Part(TagPart::Tag(Arc::new(compiler.tag(text, &template)?))));
+                compiler
+                    .cache
+                    .get_or_make(key, &compiler.interrupt, Kept::memory_usage, compile)?
+                    .part()?
+                    .tag()
             });
             for (at, made) in missing.into_iter().zip(made) {
                 // One tag that is not plain sends the whole document the general way. Tags that were compiled
@@ -180,7 +186,7 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Result<Vec<Arc<DeferredProgram>>, CompileError> {
         let compiler = self.tag_compiler(options);
         let mut programs: Vec<Option<Arc<DeferredProgram>>> =
-            schemas.iter().map(|schema| self.cache.get(compiler.key(schema)?)?.schema()).collect();
+            schemas.iter().map(|schema| self.cache.get(compiler.key(schema)?)?.part()?.schema()).collect();
         // Known ones are found first, on this thread: a look-up is faster than to hand it to another.
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
@@ -210,21 +216,13 @@ impl<B: BuildBackend> Compiler<B> {
         }
     }
 
-    /// How automata are compiled, under the compiler's interrupt.
-    pub(crate) fn automata_under_interrupt(&self) -> CompileOptions {
-        let automata = self.automata();
-        match *self.interrupt() == Interrupt::never() {
-            true => automata.clone(),
-            false => automata.clone().interrupt(self.interrupt().clone()),
-        }
-    }
-
     /// Compiles the answers of a model of a family to a request: text, reasoning and tool calls.
     ///
     /// # Errors
     ///
     /// Fails if the family cannot do what the request asks for, or if a schema is refused; with the JSON
     /// pointer into the request.
+    #[cfg(feature = "tool-formats")]
     pub fn tools(
         &self,
         format: ToolFormat,
@@ -264,11 +262,11 @@ impl<B: BuildBackend> TagCompiler<B> {
             Ok(Arc::new(DeferredProgram::new(grammar, &self.automata)?))
         };
         let Some(key) = self.key(schema) else { return compile() };
-        let compile = || Ok(Kept::Schema(compile()?));
+        let compile = || Ok(Kept::Part(TagPart::Schema(compile()?)));
         let (cache, interrupt) = (&self.cache, &self.interrupt);
         let kept: Kept<_> =
             cache.get_or_compile_key_until::<CompileError>(key, interrupt, Kept::memory_usage, compile)?;
-        kept.schema().ok_or_else(CompileError::no_outcome)
+        kept.part().and_then(TagPart::schema).ok_or_else(CompileError::no_outcome)
     }
 
     /// The automata of a schema without errors whose grammar can also be deferred.

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "structural-tag")]
 use grammask_grammar_frontends::structural_tag::TagText;
+use grammask_grammar_ir::Grammar;
 use grammask_grammar_ir::passes::{
     ResolveTokensError, SpecialNames, TokenNames, TokenSort, mentions_tokens, resolve_tokens_with,
 };
-use grammask_grammar_ir::{Grammar, Pattern, PatternPart, TokenRef};
+#[cfg(feature = "structural-tag")]
+use grammask_grammar_ir::{Pattern, PatternPart, TokenRef};
 use grammask_mask_cache::{TokenId, TokenKind, Vocabulary};
 
 use crate::base::error::CompileError;
@@ -41,6 +44,7 @@ impl TokenResolver {
     }
 
     /// A text of a tag with ids instead of tokens' names. `None` if a token is absent.
+    #[cfg(feature = "structural-tag")]
     pub(crate) fn text(&self, text: &TagText) -> Option<Vec<PatternPart>> {
         let names = self.names().ok()?;
         match text {
@@ -53,6 +57,7 @@ impl TokenResolver {
     }
 
     /// Whether two texts one after the other are the texts and tokens that each is by itself.
+    #[cfg(feature = "structural-tag")]
     pub(crate) fn can_split(&self, one: &str, other: &str) -> Option<bool> {
         let names = self.names().ok()?;
         let apart: Pattern = [one, other].into_iter().flat_map(|text| names.split(text)).collect();

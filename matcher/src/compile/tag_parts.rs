@@ -1,0 +1,90 @@
+//! The parts of structural tags that a compiler keeps by their sources.
+
+use std::sync::Arc;
+
+use grammask_fsm::{DeferredProgram, ProgramTemplate, TemplateArm};
+use grammask_grammar_frontends::structural_tag::{SchemaValue, TagExtent};
+
+use crate::cache::compile_cache::{EntryKind, SourceKey};
+
+/// A part, under a key of its [`EntryKind`].
+#[derive(Clone, Debug)]
+pub(crate) enum TagPart {
+    Schema(Arc<DeferredProgram>),
+    SchemaText(SchemaValue),
+    Template(Arc<CompiledTemplate>),
+    Tag(Arc<CompiledTag>),
+}
+
+/// The compiled text around tags.
+#[derive(Debug)]
+pub(crate) struct CompiledTemplate {
+    pub(crate) template: ProgramTemplate,
+    pub(crate) extent: TagExtent,
+    /// Everything but its text on which the meaning of a tag depends: the options and the extent, printed.
+    pub(crate) context: Arc<str>,
+}
+
+/// A compiled tag. All of it is in one place, because putting many tags together waits for memory.
+#[derive(Debug)]
+pub(crate) struct CompiledTag {
+    /// Bytes of its text.
+    pub(crate) len: usize,
+    pub(crate) context: Arc<str>,
+    pub(crate) arm: TemplateArm,
+    /// How many schemas it holds.
+    pub(crate) schemas: u64,
+    /// Bytes of its automata.
+    pub(crate) bytes: usize,
+}
+
+impl CompiledTag {
+    pub(crate) fn has_context(&self, context: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.context, context) || self.context == *context
+    }
+
+    pub(crate) fn key<'k>(context: &'k str, text: &'k str) -> SourceKey<'k> {
+        SourceKey { kind: EntryKind::Tag, parts: ["", context, text] }
+    }
+}
+
+impl TagPart {
+    pub(super) fn memory_usage(&self) -> usize {
+        match self {
+            Self::Schema(program) => program.memory_usage(),
+            Self::SchemaText(schema) => schema.memory_usage(),
+            Self::Template(template) => {
+                size_of::<CompiledTemplate>() + template.context.len() + template.template.memory_usage()
+            }
+            Self::Tag(tag) => size_of::<CompiledTag>() + tag.arm.memory_usage() + tag.bytes,
+        }
+    }
+
+    pub(super) fn schema(self) -> Option<Arc<DeferredProgram>> {
+        match self {
+            Self::Schema(program) => Some(program),
+            _ => None,
+        }
+    }
+
+    pub(super) fn schema_text(self) -> Option<SchemaValue> {
+        match self {
+            Self::SchemaText(schema) => Some(schema),
+            _ => None,
+        }
+    }
+
+    pub(super) fn template(self) -> Option<Arc<CompiledTemplate>> {
+        match self {
+            Self::Template(template) => Some(template),
+            _ => None,
+        }
+    }
+
+    pub(super) fn tag(self) -> Option<Arc<CompiledTag>> {
+        match self {
+            Self::Tag(tag) => Some(tag),
+            _ => None,
+        }
+    }
+}
