@@ -15,6 +15,13 @@ impl CharClass {
     pub fn contains_ascii(&self, byte: u8) -> bool {
         byte < 128 && self.ascii >> byte & 1 == 1
     }
+
+    /// The bytes that begin characters of the class: bit `b % 64` of word `b / 64`.
+    pub fn start_bytes(&self) -> [u64; 4] {
+        // The lead bytes of UTF-8 are C2 to F4.
+        let leads = if self.non_ascii { u64::MAX >> (63 - (0xF4 - 0xC0)) & !0b11 } else { 0 };
+        [self.ascii as u64, (self.ascii >> 64) as u64, 0, leads]
+    }
 }
 
 /// The behaviour of a state on texts whose characters all belong to a class, and which begin at a boundary of

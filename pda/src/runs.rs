@@ -29,21 +29,7 @@ const MAX_ITERATIONS: u32 = 4;
 
 /// The behaviour of a state on texts over a class.
 pub(crate) fn run_over(automaton: &Automaton, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
-    Search { automaton, class, starts: start_bytes(class), fuel }.run(state).unwrap_or(Run::Unknown)
-}
-
-/// The bytes that characters of the class begin with.
-fn start_bytes(class: &CharClass) -> [u64; 4] {
-    let half = |shift: u32| u64::try_from(class.ascii >> shift & u128::from(u64::MAX)).unwrap_or(u64::MAX);
-    let mut bits = [half(0), half(64), 0, 0];
-    if class.non_ascii {
-        for pattern in SEQUENCES {
-            for byte in pattern[0].0..=pattern[0].1 {
-                bits[usize::from(byte / 64)] |= 1 << (byte % 64);
-            }
-        }
-    }
-    bits
+    Search { automaton, class, starts: class.start_bytes(), fuel }.run(state).unwrap_or(Run::Unknown)
 }
 
 struct Search<'e> {

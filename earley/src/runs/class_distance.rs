@@ -81,6 +81,8 @@ struct ClassDistance {
     /// The repeat whose end leads to its beginning.
     repeat: Option<FragmentId>,
     boundary: Vec<Segment>,
+    /// The bytes that begin a character.
+    starts: [u64; 4],
     /// The distances of states between characters. Few states are ever looked at, and a program that refers to hundreds
     /// of others has millions.
     known: HashMap<States, u8>,
@@ -109,6 +111,7 @@ impl ClassDistances {
                 class: *class,
                 repeat,
                 boundary: boundary(class),
+                starts: class.start_bytes(),
                 known: HashMap::default(),
                 unbounded: HashSet::default(),
                 searched: HashSet::default(),
@@ -123,7 +126,11 @@ impl ClassDistances {
         };
         // A search that was cut short once would be cut short again, so each set of states is searched from
         // once.
-        if known(class) < MAX_SEARCHED && class.work < MAX_WORK && class.searched.insert(states.into()) {
+        if known(class) < MAX_SEARCHED
+            && class.work < MAX_WORK
+            && class.may_begin(program, states)
+            && class.searched.insert(states.into())
+        {
             DistanceSearch::new(program, class, &mut self.non_ascii).run(states);
         }
         known(class)
@@ -134,6 +141,22 @@ impl ClassDistance {
     /// Whether one of the states reads every text: then all of them together do.
     fn has_unbounded(&self, states: &[StateId]) -> bool {
         !self.unbounded.is_empty() && states.iter().any(|state| self.unbounded.contains(state))
+    }
+
+    /// Whether a search may find something: most states refuse some character at once.
+    fn may_begin(&self, program: &Program, states: &[StateId]) -> bool {
+        let mut refused = self.starts;
+        for &state in states {
+            let state = program.state(state);
+            let is_end_of_repeat = self.repeat.is_some() && state.is_final;
+            if !state.epsilons.is_empty() || !state.calls.is_empty() || is_end_of_repeat {
+                return true;
+            }
+            for edge in state.bytes {
+                remove(&mut refused, edge.start, edge.end);
+            }
+        }
+        refused == [0; 4]
     }
 }
 
@@ -522,6 +545,17 @@ fn read_all_non_ascii(program: &Program, starts: Vec<StateId>) -> bool {
         }
     }
     true
+}
+
+/// Removes a range from a set of bytes.
+fn remove(bytes: &mut [u64; 4], start: u8, end: u8) {
+    for (word, begin) in bytes.iter_mut().zip([0, 64, 128, 192_u8]) {
+        // The part of the range in the word, if there is one.
+        let (from, to) = (start.max(begin), end.min(begin + 63));
+        if from <= to {
+            *word &= !(u64::MAX >> (63 - (to - from)) << (from - begin));
+        }
+    }
 }
 
 /// Some states and those that their empty edges lead to, each once. `None` where they are many.

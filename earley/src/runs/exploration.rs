@@ -16,7 +16,7 @@ use grammask_parser_backend::{CharClass, Fuel};
 
 use super::run_shape::RunShape;
 use crate::automaton::lazy::Automaton;
-use crate::tables::ids::{SLOTS, SlotIndex, low_byte, number, words};
+use crate::tables::ids::{SLOTS, SlotIndex, low_byte, number};
 use crate::tables::state::State;
 
 /// Boundary sets and intervals that an exploration visits before it gives up.
@@ -34,7 +34,7 @@ pub(crate) fn count_intervals(automaton: &Automaton, state: State) -> [u32; SLOT
 /// Explores from a state at a boundary of characters.
 pub(crate) fn explore(automaton: &Automaton, state: State, class: &CharClass, fuel: &mut Fuel) -> RunShape {
     // A cheap test first: every byte that begins a character of the class must be readable here.
-    let starts = start_bytes(class);
+    let starts = class.start_bytes();
     let next = automaton.set(state).next_bytes;
     if (0..4).any(|word| starts[word] & !next[word] != 0) {
         return RunShape::Unknown;
@@ -92,14 +92,6 @@ fn is_refused(automaton: &Automaton, state: State, starts: [u64; 4], fuel: &mut 
         path.push((target, ascii));
     }
     false
-}
-
-/// The bytes that begin a character of the class.
-fn start_bytes(class: &CharClass) -> [u64; 4] {
-    // Lead bytes of UTF-8 are C2 to F4.
-    let leads = if class.non_ascii { u64::MAX >> (63 - (0xF4 - 0xC0)) & !0b11 } else { 0 };
-    let [low, high] = words(class.ascii);
-    [low, high, 0, leads]
 }
 
 /// A boundary of characters: a state, in which the counting slot's count represents its interval.

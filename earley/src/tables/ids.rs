@@ -27,12 +27,6 @@ pub(crate) const fn halves(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-/// The lower and the upper half of a set of ASCII characters.
-#[inline]
-pub(crate) const fn words(ascii: u128) -> [u64; 2] {
-    [ascii as u64, (ascii >> 64) as u64]
-}
-
 /// A number below 256 as a byte.
 #[inline]
 pub(crate) const fn low_byte(number: u32) -> u8 {

@@ -23,10 +23,7 @@ pub(crate) const fn range(from: u8, to: u8) -> u128 {
 
 /// Whether every character of a class can come next, judged by the bytes that can.
 pub(crate) fn may_begin(class: &CharClass, next_bytes: &ByteSet) -> bool {
-    /// The bytes that begin characters above U+007F: 0xC2 to 0xF4.
-    const LEADS: u64 = (u64::MAX << 2) & (u64::MAX >> (63 - 0x34));
-    let ascii = u128::from(next_bytes[0]) | u128::from(next_bytes[1]) << 64;
-    class.ascii & !ascii == 0 && (!class.non_ascii || LEADS & !next_bytes[3] == 0)
+    class.start_bytes().iter().zip(next_bytes).all(|(starts, next)| starts & !next == 0)
 }
 
 /// Number of characters of a text, a cut one at its end counted, if it is inside a class.

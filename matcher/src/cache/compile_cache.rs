@@ -190,6 +190,9 @@ impl<V: Clone> CompileCache<V> {
         size: impl Fn(&V) -> usize,
         compile: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
+        if let Some(value) = self.get(key) {
+            return Ok(value);
+        }
         let place = self.place(key);
         // The lock of the slot is held while the value is compiled. Callers with the same key wait for it,
         // and callers with other keys do not.
@@ -207,6 +210,9 @@ impl<V: Clone> CompileCache<V> {
     ) -> Result<V, E> {
         if *interrupt == Interrupt::never() {
             return self.get_or_compile_key(key, size, compile);
+        }
+        if let Some(value) = self.get(key) {
+            return Ok(value);
         }
         let place = self.place(key);
         let value = loop {

@@ -14,7 +14,7 @@ use super::crate_tree::CrateTree;
 use super::finding::Finding;
 
 /// How many casts each crate has outside of id types. To be lowered, never raised.
-const CEILINGS: [(&str, usize); 2] = [("earley", 9), ("fsm", 17)];
+const CEILINGS: [(&str, usize); 2] = [("earley", 7), ("fsm", 17)];
 
 const INTEGERS: [&str; 12] =
     ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];

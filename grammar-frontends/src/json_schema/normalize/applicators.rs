@@ -1,6 +1,6 @@
 //! The keywords that apply to values of every type: `enum` and `const`, references, and the in-place applicators.
 
-use super::normalizer::Normalizer;
+use super::normalizer::{KeywordAt, Normalizer};
 use super::{arrays, objects};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::json_schema::document::equality;
@@ -21,8 +21,7 @@ fn assertions<'s>(schema: &'s Value<'s>) -> [Option<(&'s str, &'s Value<'s>)>; 3
     [members.next(), members.next(), members.next()]
 }
 
-type KeywordReader =
-    for<'n, 's> fn(&'n mut Normalizer<'s>, NodeId, &'s Members<'s>, &'s Value<'s>) -> Result<NormalForm<'s>>;
+type KeywordReader = for<'n, 's> fn(&'n mut Normalizer<'s>, KeywordAt<'s>) -> Result<NormalForm<'s>>;
 
 /// Keywords that apply to every type, in the order in which they are conjoined: what narrows most comes
 /// first. With each the first draft that has it.
@@ -35,19 +34,15 @@ pub(crate) const UNTYPED_KEYWORDS: &[(&str, Draft, KeywordReader)] = &[
     ("oneOf", Draft::Draft4, one_of),
     ("not", Draft::Draft4, not),
     ("if", Draft::Draft7, conditional),
-    ("dependencies", Draft::Draft4, objects::dependencies),
-    ("dependentRequired", Draft::Draft2019, objects::dependent_required),
-    ("dependentSchemas", Draft::Draft2019, objects::dependent_schemas),
-    ("$dynamicRef", Draft::Draft2020, dynamic_reference),
+    ("dependencies", Draft::Draft4, objects::dependent),
+    ("dependentRequired", Draft::Draft2019, objects::dependent),
+    ("dependentSchemas", Draft::Draft2019, objects::dependent),
+    ("$dynamicRef", Draft::Draft2020, referenced),
     ("$recursiveRef", Draft::Draft2019, recursive_reference),
 ];
 
-fn enumeration<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn enumeration<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, value, .. } = at;
     let Value::Array(items) = value else {
         return Err(n.malformed(node, "enum", "a list of values"));
     };
@@ -84,32 +79,19 @@ fn add_scalar<'s>(union: &mut Union<'s>, value: &'s Value<'s>) -> bool {
     true
 }
 
-fn constant<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn constant<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, value, .. } = at;
     let child = n.document.child(node, PathStep::Keyword("const"), value);
     n.const_norm(child)
 }
 
-fn referenced<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
-    let goal = n.reference(node, "$ref", value)?;
+fn referenced<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let goal = n.reference(at.node, at.keyword, at.value)?;
     n.norm_copy(goal)
 }
 
-fn all_of<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn all_of<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, value, .. } = at;
     let mut norm = NormalForm::any();
     // Texts that are excluded one by one are conjoined at once.
     let mut excluded: Vec<&'s str> = Vec::new();
@@ -135,12 +117,8 @@ fn all_of<'s>(
     Ok(norm)
 }
 
-fn any_of<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn any_of<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, value, .. } = at;
     let Value::Array(items) = value else {
         return Err(n.malformed(node, "anyOf", "a list of schemas"));
     };
@@ -161,32 +139,20 @@ fn any_of<'s>(
 }
 
 /// Without a context; [`schema_norm`](Normalizer::schema_norm) gives one.
-fn one_of<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn one_of<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, value, .. } = at;
     n.one_of(node, value, &NormalForm::any())
 }
 
-fn not<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn not<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, value, .. } = at;
     let goal = n.subschema(node, PathStep::Keyword("not"), value)?;
     let goal = n.algebra.goals.not(goal);
     n.norm_copy(goal)
 }
 
-fn conditional<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn conditional<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, members, value, .. } = at;
     let mut branch = |keyword: &'static str| match members.get(keyword) {
         Some(value) => n.subschema(node, PathStep::Keyword(keyword), value),
         None => Ok(GoalId::ANY),
@@ -203,28 +169,12 @@ fn conditional<'s>(
     n.union_of(parts, node, Some("if"))
 }
 
-fn dynamic_reference<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
-    let goal = n.reference(node, "$dynamicRef", value)?;
-    n.norm_copy(goal)
-}
-
-fn recursive_reference<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    _members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
+fn recursive_reference<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
     // Draft 2020-12 has `$dynamicRef` in its place.
-    if n.document.draft(node) != Draft::Draft2019 {
+    if n.document.draft(at.node) != Draft::Draft2019 {
         return Ok(NormalForm::any());
     }
-    let goal = n.reference(node, "$recursiveRef", value)?;
-    n.norm_copy(goal)
+    referenced(n, at)
 }
 
 impl<'s> Normalizer<'s> {

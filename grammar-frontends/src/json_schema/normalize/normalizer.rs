@@ -11,7 +11,7 @@ use super::evaluated::EvaluationCase;
 use super::rule_origins::RuleOrigins;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::json_schema::document::ids::NodeId;
-use crate::json_schema::document::json::Value;
+use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::{Document, PathStep};
 use crate::json_schema::document::{equality, keyword_table};
 use crate::json_schema::error::limit_error;
@@ -22,6 +22,15 @@ use crate::json_schema::sets::normal_form::{Algebra, NormalForm, TooManyAlternat
 
 /// Alternatives that are taken beyond the default of the limit, where a schema writes them down.
 const MAX_WRITTEN: usize = 2_048;
+
+/// A keyword of a schema, with the members beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct KeywordAt<'s> {
+    pub(crate) node: NodeId,
+    pub(crate) members: &'s Members<'s>,
+    pub(crate) keyword: &'static str,
+    pub(crate) value: &'s Value<'s>,
+}
 
 /// Reads schemas into normal forms, each once.
 pub(crate) struct Normalizer<'s> {

@@ -3,7 +3,7 @@
 
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 
-use super::normalizer::Normalizer;
+use super::normalizer::{KeywordAt, Normalizer};
 use super::numbers::count;
 use super::strings::pattern_test;
 use crate::diagnostic::Result;
@@ -222,40 +222,9 @@ pub(crate) fn constant<'s>(
     shape
 }
 
-pub(crate) fn dependencies<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    members: &'s Members<'s>,
-    _value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
-    dependent(n, node, members, "dependencies")
-}
-
-pub(crate) fn dependent_required<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    members: &'s Members<'s>,
-    _value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
-    dependent(n, node, members, "dependentRequired")
-}
-
-pub(crate) fn dependent_schemas<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    members: &'s Members<'s>,
-    _value: &'s Value<'s>,
-) -> Result<NormalForm<'s>> {
-    dependent(n, node, members, "dependentSchemas")
-}
-
 /// For each name: it is absent, or it is there and what depends on it holds.
-pub(crate) fn dependent<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    members: &'s Members<'s>,
-    keyword: &'static str,
-) -> Result<NormalForm<'s>> {
+pub(crate) fn dependent<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    let KeywordAt { node, members, keyword, .. } = at;
     let mut norm = NormalForm::any();
     for (name, value) in object(n, node, members, keyword)?.into_iter().flatten() {
         let expected = match keyword {

@@ -1,7 +1,7 @@
 //! One schema: its report, the assertions on single types, then the applicators in the order of their table.
 
 use super::applicators::UNTYPED_KEYWORDS;
-use super::normalizer::Normalizer;
+use super::normalizer::{KeywordAt, Normalizer};
 use super::{arrays, numbers, objects, strings, unevaluated};
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
@@ -48,7 +48,7 @@ impl<'s> Normalizer<'s> {
                     Err(TooManyAlternatives) => self.too_many(node, Some(keyword))?,
                 }
             } else {
-                let part = read(self, node, members, value)?;
+                let part = read(self, KeywordAt { node, members, keyword, value })?;
                 match self.conjoin(&norm, &part) {
                     Ok(both) => norm = both,
                     Err(TooManyAlternatives) => self.too_many(node, Some(keyword))?,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use super::applicators::UNTYPED_KEYWORDS;
 use super::evaluated::{Evaluated, EvaluatedItems, EvaluationCase};
-use super::normalizer::Normalizer;
+use super::normalizer::{KeywordAt, Normalizer};
 use super::objects;
 use super::proofs::MAX_PROOF_DEPTH;
 use super::strings::pattern_test;
@@ -82,6 +82,7 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<Evaluati
     let mut cases = vec![EvaluationCase { norm, evaluated: evaluated_locally(n, node, members)? }];
     for &(keyword, since, read) in UNTYPED_KEYWORDS {
         let Some(value) = members.get(keyword).filter(|_| draft >= since) else { continue };
+        let at = KeywordAt { node, members, keyword, value };
         let parts = match keyword {
             "$ref" | "$dynamicRef" => {
                 let goal = n.reference(node, keyword, value)?;
@@ -95,10 +96,8 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<Evaluati
             "anyOf" => any_of(n, node, value)?,
             "oneOf" => one_of(n, node, value)?,
             "if" => conditional(n, node, members, value)?,
-            "dependentSchemas" | "dependencies" => dependent(n, node, keyword, members, value)?,
-            _ => {
-                vec![EvaluationCase { norm: read(n, node, members, value)?, evaluated: Evaluated::nothing() }]
-            }
+            "dependentSchemas" | "dependencies" => dependent(n, at)?,
+            _ => vec![EvaluationCase { norm: read(n, at)?, evaluated: Evaluated::nothing() }],
         };
         cases = product(n, node, keyword, &cases, &parts)?;
     }
@@ -318,16 +317,11 @@ fn conditional<'s>(
 }
 
 /// For each name: it is absent, or it is there and what depends on it holds.
-fn dependent<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    keyword: &'static str,
-    members: &'s Members<'s>,
-    value: &'s Value<'s>,
-) -> Result<Vec<EvaluationCase<'s>>> {
+fn dependent<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<Vec<EvaluationCase<'s>>> {
+    let KeywordAt { node, keyword, value, .. } = at;
     let plain = |norm: NormalForm<'s>| EvaluationCase { norm, evaluated: Evaluated::nothing() };
     // The reader says what is malformed.
-    let whole = objects::dependent(n, node, members, keyword)?;
+    let whole = objects::dependent(n, at)?;
     let mut cases = vec![plain(whole)];
     for (name, schema) in value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_array()) {
         let goal = n.subschema(node, PathStep::Member(keyword, name), schema)?;

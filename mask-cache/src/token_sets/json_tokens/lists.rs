@@ -131,9 +131,9 @@ impl TokenList {
         Ok(self.tokens.allowed(backend.run_over(at, self.class, fuel)))
     }
 
-    /// The ASCII characters of the class, as a set of bytes.
+    /// The bytes that begin characters of the class.
     pub(crate) fn bytes(&self) -> ByteSet {
-        [self.class.ascii as u64, (self.class.ascii >> 64) as u64, 0, 0]
+        self.class.start_bytes()
     }
 
     /// The other tokens that begin with the prefix.
