@@ -17,7 +17,8 @@ impl CharClass {
     }
 
     /// The bytes that begin characters of the class: bit `b % 64` of word `b / 64`.
-    pub fn start_bytes(&self) -> [u64; 4] {
+    #[inline]
+    pub const fn start_bytes(&self) -> [u64; 4] {
         // The lead bytes of UTF-8 are C2 to F4.
         let leads = if self.non_ascii { u64::MAX >> (63 - (0xF4 - 0xC0)) & !0b11 } else { 0 };
         [self.ascii as u64, (self.ascii >> 64) as u64, 0, leads]

@@ -1,16 +1,13 @@
 //! How long a text over a class an automaton reads for certain.
 //!
-//! Inside a JSON string and in free text *any* text over a class can follow, whatever the contexts are. So it is in the
-//! names that an object may add beside its declared ones. That is a property of the automaton alone, and so is the
-//! following. `^(?:\S+\s+){0,29}\S+$` of at most 300 characters is one automaton. It has a state for each pair of a
-//! place in the pattern and a count. None of its states reads texts over a class for ever, but far from its bound it reads whatever a
-//! token can hold. How far that is tells a search: from a state, all characters of the class at once, to the states
-//! from which some character is refused. The least number of characters to one of them is the answer. Where the
-//! search ends and finds none, there is no bound.
+//! `^(?:\S+\s+){0,29}\S+$` of at most 300 characters is one automaton, with a state for each pair of a place in the
+//! pattern and a count. None of its states reads texts over a class for ever, so none is [universal](super::universal_states); but
+//! far from its bound it reads whatever a token can hold. How far that is tells a search: from a state, all characters
+//! of the class at once, to the states from which some character is refused. The least number of characters to one of
+//! them is the answer.
 //!
 //! A search looks at a bounded number of states; the others count as refusing. Its findings about the states in
-//! between are kept, so that the next search happens some tens of characters later. A state without a bound is as good
-//! as any number of states, so no search goes on from it.
+//! between are kept, so that the next search happens some tens of characters later.
 //!
 //! In a repeat of words, `(?:\S+\s+){0,99}`, the end of a word leads to the beginning of the next. There the
 //! search treats the repeat as one without bounds. Each character ends one iteration at most, between
@@ -40,13 +37,13 @@ use crate::tables::items::Item;
 
 /// A text of at most this many characters is too short to be worth knowing about: most tokens are longer than that, or
 /// as good as.
-const MIN_USEFUL: u8 = 16;
+const MIN_USEFUL: u32 = 16;
 
 /// From this many characters on nothing new is looked for.
-const MAX_SEARCHED: u8 = 24;
+const MAX_SEARCHED: u32 = 24;
 
 /// Pairs of a state and a place that a search looks at.
-const MAX_PAIRS: usize = 4_000;
+const MAX_PAIRS: usize = 2_048;
 
 /// Pairs looked at for one class, all searches together: some 50 ms.
 const MAX_WORK: usize = 500_000;
@@ -66,9 +63,6 @@ const MAX_ITEMS: usize = 64;
 /// Numbers of characters are kept up to this one.
 const MAX_DISTANCE: u8 = 126;
 
-/// The distance of states that read every text over the class.
-const UNBOUNDED: u8 = u8::MAX;
-
 /// The facts about each class.
 #[derive(Default)]
 pub(crate) struct ClassDistances {
@@ -81,13 +75,9 @@ struct ClassDistance {
     /// The repeat whose end leads to its beginning.
     repeat: Option<FragmentId>,
     boundary: Vec<Segment>,
-    /// The bytes that begin a character.
-    starts: [u64; 4],
     /// The distances of states between characters. Few states are ever looked at, and a program that refers to hundreds
     /// of others has millions.
     known: HashMap<States, u8>,
-    /// States that read every text over the class, each by itself.
-    unbounded: HashSet<StateId>,
     /// The states from which a search began.
     searched: HashSet<States>,
     work: usize,
@@ -95,15 +85,15 @@ struct ClassDistance {
 
 impl ClassDistances {
     /// A number of characters such that the states read every text of at most that length over the class, by
-    /// their automaton alone, or [`UNBOUNDED`]. A character that is cut at the end counts. The end of `repeat` leads to
-    /// its beginning. 0 is always right.
+    /// their automaton alone. A character that is cut at the end counts. The end of `repeat` leads to its
+    /// beginning. 0 is always right.
     fn at_least(
         &mut self,
         program: &Program,
-        states: &[StateId],
+        states: &States,
         repeat: Option<FragmentId>,
         class: &CharClass,
-    ) -> u8 {
+    ) -> u32 {
         let is_known = |known: &ClassDistance| known.class == *class && known.repeat == repeat;
         let place = self.classes.iter().position(is_known);
         let place = place.unwrap_or_else(|| {
@@ -111,52 +101,20 @@ impl ClassDistances {
                 class: *class,
                 repeat,
                 boundary: boundary(class),
-                starts: class.start_bytes(),
                 known: HashMap::default(),
-                unbounded: HashSet::default(),
                 searched: HashSet::default(),
                 work: 0,
             });
             self.classes.len() - 1
         });
         let class = &mut self.classes[place];
-        let known = |class: &ClassDistance| match class.has_unbounded(states) {
-            true => UNBOUNDED,
-            false => class.known.get(states).copied().unwrap_or(0),
-        };
+        let known = |class: &ClassDistance| class.known.get(states).map_or(0, |&chars| u32::from(chars));
         // A search that was cut short once would be cut short again, so each set of states is searched from
         // once.
-        if known(class) < MAX_SEARCHED
-            && class.work < MAX_WORK
-            && class.may_begin(program, states)
-            && class.searched.insert(states.into())
-        {
+        if known(class) < MAX_SEARCHED && class.work < MAX_WORK && class.searched.insert(states.clone()) {
             DistanceSearch::new(program, class, &mut self.non_ascii).run(states);
         }
         known(class)
-    }
-}
-
-impl ClassDistance {
-    /// Whether one of the states reads every text: then all of them together do.
-    fn has_unbounded(&self, states: &[StateId]) -> bool {
-        !self.unbounded.is_empty() && states.iter().any(|state| self.unbounded.contains(state))
-    }
-
-    /// Whether a search may find something: most states refuse some character at once.
-    fn may_begin(&self, program: &Program, states: &[StateId]) -> bool {
-        let mut refused = self.starts;
-        for &state in states {
-            let state = program.state(state);
-            let is_end_of_repeat = self.repeat.is_some() && state.is_final;
-            if !state.epsilons.is_empty() || !state.calls.is_empty() || is_end_of_repeat {
-                return true;
-            }
-            for edge in state.bytes {
-                remove(&mut refused, edge.start, edge.end);
-            }
-        }
-        refused == [0; 4]
     }
 }
 
@@ -167,19 +125,11 @@ pub(crate) fn min_chars(
     items: &[Item],
     class: &CharClass,
 ) -> Option<RunShape> {
-    // If one reading takes a text, the set does. Mostly one item reads every text, or none does.
-    let mut each = items.iter().map(|item| distances.at_least(program, &[item.state], None, class));
-    if each.any(|chars| chars == UNBOUNDED) {
-        return Some(RunShape::Unbounded);
-    }
-    // The items of one context suffice, because they are places of one text.
+    // The items of one context suffice: if one reading takes a text, the set does.
     let certain = states_by_context(items)
         .into_iter()
         .map(|(_, states)| distances.at_least(program, &states, None, class));
-    match certain.max()? {
-        UNBOUNDED => Some(RunShape::Unbounded),
-        chars => Some(RunShape::AtLeast(chars.into())).filter(|_| chars >= MIN_USEFUL),
-    }
+    certain.max().filter(|&chars| chars >= MIN_USEFUL).map(RunShape::AtLeast)
 }
 
 /// As [`min_chars`], for items in counted repeats.
@@ -199,18 +149,15 @@ pub(crate) fn min_chars_in_repeats(
             CountKind::Slot(_) | CountKind::Met => until,
             CountKind::Exact(count) => until.saturating_sub(count),
         };
-        if left < MIN_USEFUL.into() {
+        if left < MIN_USEFUL {
             return None;
         }
-        let chars = match distances.at_least(program, &states, Some(counter.fragment), class) {
-            UNBOUNDED => u32::MAX,
-            chars => chars.into(),
-        };
+        let chars = distances.at_least(program, &states, Some(counter.fragment), class);
         let shape = match counter.count {
             CountKind::Slot(slot) => RunShape::AtLeastUpTo { chars, slot, until },
             CountKind::Exact(_) | CountKind::Met => RunShape::AtLeast(chars.min(left)),
         };
-        (chars >= MIN_USEFUL.into()).then_some(shape)
+        (chars >= MIN_USEFUL).then_some(shape)
     })
 }
 
@@ -277,8 +224,8 @@ impl<'s> DistanceSearch<'s> {
         }
     }
 
-    fn run(mut self, from: &[StateId]) {
-        let from = self.set(from.into());
+    fn run(mut self, from: &States) {
+        let from = self.set(from.clone());
         self.number((from, Position::Boundary), 0);
         let mut targets = Vec::new();
         let mut next = 0;
@@ -288,11 +235,6 @@ impl<'s> DistanceSearch<'s> {
                 targets.sort_unstable();
                 targets.dedup();
                 for &target in &targets {
-                    if target.1 == Position::Boundary
-                        && self.class.has_unbounded(&self.sets[target.0.index()])
-                    {
-                        continue;
-                    }
                     // The search is breadth-first by bytes and not by characters, so a depth may be too
                     // large, which only makes the early exit below rarer.
                     let depth = self.depths[next] + u32::from(target.1 == Position::Boundary);
@@ -301,7 +243,7 @@ impl<'s> DistanceSearch<'s> {
                 }
             } else {
                 // A refusal this near makes the answer useless, whatever else is found.
-                if self.depths[next] < MIN_USEFUL.into() {
+                if self.depths[next] < MIN_USEFUL {
                     self.class.work += next + 1;
                     return;
                 }
@@ -354,9 +296,7 @@ impl<'s> DistanceSearch<'s> {
     /// Goes backwards from the pairs that refuse, and keeps the consequences for the pairs before `looked`.
     fn learn(mut self, looked: usize) {
         self.before.sort_unstable();
-        // Invariant: a pair from which no refusing pair is reached keeps this. Since all pairs that were not looked at are
-        // among those, each of its texts stays within pairs that read every character.
-        let mut distance = vec![UNBOUNDED; self.pairs.len()];
+        let mut distance = vec![MAX_DISTANCE; self.pairs.len()];
         // Distances from the refusing pairs against the edges: a breadth-first search with steps of 0 (inside
         // a character) and 1 (to a boundary). Steps of 0 go to the front of the queue, which keeps it sorted.
         let mut queue: VecDeque<PairId> = VecDeque::new();
@@ -381,13 +321,9 @@ impl<'s> DistanceSearch<'s> {
             }
         }
         for (&(set, place), &distance) in self.pairs[..looked].iter().zip(&distance) {
-            if place != Position::Boundary {
-                continue;
-            }
-            if let (UNBOUNDED, &[state]) = (distance, &*self.sets[set.index()]) {
-                self.class.unbounded.insert(state);
-            }
-            if let Some(states) = self.as_items(&self.sets[set.index()]) {
+            if place == Position::Boundary
+                && let Some(states) = self.as_items(&self.sets[set.index()])
+            {
                 let known = self.class.known.entry(states).or_default();
                 *known = (*known).max(distance);
             }
@@ -545,17 +481,6 @@ fn read_all_non_ascii(program: &Program, starts: Vec<StateId>) -> bool {
         }
     }
     true
-}
-
-/// Removes a range from a set of bytes.
-fn remove(bytes: &mut [u64; 4], start: u8, end: u8) {
-    for (word, begin) in bytes.iter_mut().zip([0, 64, 128, 192_u8]) {
-        // The part of the range in the word, if there is one.
-        let (from, to) = (start.max(begin), end.min(begin + 63));
-        if from <= to {
-            *word &= !(u64::MAX >> (63 - (to - from)) << (from - begin));
-        }
-    }
 }
 
 /// Some states and those that their empty edges lead to, each once. `None` where they are many.

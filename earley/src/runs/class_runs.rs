@@ -7,6 +7,7 @@ use grammask_parser_backend::{CharClass, Fuel, Run, StepError};
 use super::class_distance::ClassDistances;
 use super::run_shape::{RunCache, RunShape};
 use super::uniform_step::ClassBytesCache;
+use super::universal_states::UniversalStates;
 use super::{class_distance, exploration, uniform_step};
 use crate::automaton::lazy::Automaton;
 use crate::tables::state::State;
@@ -20,6 +21,7 @@ pub(crate) struct ClassRuns {
 #[derive(Default)]
 struct Caches {
     answers: RunCache,
+    universal_states: UniversalStates,
     distances: ClassDistances,
     class_bytes: ClassBytesCache,
 }
@@ -42,11 +44,16 @@ impl ClassRuns {
         let intervals = exploration::count_intervals(automaton, state);
         let items = &automaton.set(state).items;
         {
-            // From cheap to expensive. A distance is a lower bound from one automaton. The exploration of sets is
-            // exact, but it can give up.
-            let Caches { answers, distances, .. } = &mut *self.lock();
+            // From cheap to expensive. A universal state needs only the automaton of one item: if one reading
+            // takes every text, the set does. A distance is a lower bound from one automaton. The exploration
+            // of sets is exact, but it can give up.
+            let Caches { answers, universal_states, distances, .. } = &mut *self.lock();
             if let Some(known) = answers.get(state.set, intervals, class) {
                 return known.at(&state.counts);
+            }
+            if items.iter().any(|item| universal_states.contains(&automaton.program, item.state, class)) {
+                answers.insert(state.set, intervals, class, RunShape::Unbounded);
+                return Run::Unbounded;
             }
             if let Some(shape) = class_distance::min_chars(distances, &automaton.program, items, class) {
                 answers.insert(state.set, intervals, class, shape);

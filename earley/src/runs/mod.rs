@@ -18,12 +18,15 @@
 //!
 //! # Why they are true
 //!
-//! * *One reading suffices.* A set reads what any of its items reads. So the distance of the items that have one context, by
-//!   their automaton alone, is a lower bound, and so is the greatest of these bounds ([`class_distance`]).
-//! * *Distances are lower bounds.* A search reads all characters at once, from sets of states to sets. A set that refuses some
-//!   character has the distance 0, and so has each that was not looked at. Any other has one more than the least
-//!   of those that a character leads to. By induction on n, a set of distance n or more reads n. Where no set of distance
-//!   0 is reached, no text is ever refused.
+//! * *One reading suffices.* A set reads what any of its items reads. So the distance of one item is a lower bound, and
+//!   that of the items that have one context, by their automaton alone. The greatest of these bounds is one, too
+//!   ([`class_distance`]).
+//! * *States without a bound* ([`universal_states`]). A state has none if each character leads it to a state that has none.
+//!   Each state within reach is assumed to have none, and the assumption is taken back where some character is refused
+//!   or leads to no such state, until nothing changes. A text that is refused would have taken it back along its way.
+//! * *Distances are lower bounds.* A search reads all characters at once, from sets of states to sets. A set that refuses
+//!   some character has the distance 0, and so has each that was not looked at. Any other has one more than the least
+//!   of those that a character leads to. By induction on n, a set of distance n or more reads n.
 //! * *Repeats.* A repeat and the same repeat without a greatest count differ after the last iteration that is left, and a
 //!   character ends one iteration at most. So the lesser of the two numbers is a lower bound.
 //! * *Exploration.* The states that all texts lead to are listed, counts by intervals ([`exploration`]). If the list is
@@ -41,3 +44,4 @@ pub(crate) mod class_runs;
 pub(crate) mod exploration;
 pub(crate) mod run_shape;
 pub(crate) mod uniform_step;
+pub(crate) mod universal_states;
