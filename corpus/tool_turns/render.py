@@ -47,7 +47,7 @@ SPOILT = [
 # Where a turn ends.
 ENDS = (
     "<|eot_id|> <|eom_id|> </s> <|im_end|> <|end_of_text|> [e~[ <\uff5cend\u2581of\u2581sentence\uff5c> <|END_OF_TURN_TOKEN|> "
-    "<seed:eos> <|end_of_msg|> <turn|> <|role_end|> <|eot|> <sep> </assistant> <|tool_response> "
+    "<seed:eos> <end_of_sentence> <SPECIAL_12> <|end_of_msg|> <turn|> <|role_end|> <|eot|> <sep> </assistant> <|tool_response> "
     "<\uff5chy_eos:opensource\uff5c> <|user|>"
 ).split()
 
@@ -73,6 +73,7 @@ TEMPLATES = {
     "Qwen3-Coder": ("qwen_3_coder", {}),
     "Qwen3.5-4B": ("qwen_3_coder", {"off": NO_THINKING, "on": THINKING}),
     "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16": ("nemotron_3", {"off": NO_THINKING, "on": THINKING}),
+    "NVIDIA-Nemotron-Nano-v2": ("nemotron_nano_2", {"header": "<SPECIAL_11>Assistant\n"}),
     "StepFun3.5-Flash": ("nemotron_3", {"on": {}, "begun": True}),
     "ByteDance-Seed-OSS": ("seed_oss", {"on": {}}),
     "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B": ("deepseek_r1", {"header": "<\uff5cAssistant\uff5c>"}),
@@ -99,8 +100,10 @@ TEMPLATES = {
     "unsloth-mistral-Devstral-Small-2507": ("mistral_v11", {}),
     "mistralai-Ministral-3-14B-Reasoning-2512": ("magistral", {"on": {}, "thoughts": "content"}),
     "MiniMax-M2": ("minimax", {"header": "]~b]ai\n", "on": {}}),
+    "MiniMax-M1": ("minimax_m1", {}),
     "MiniMax-M3": ("minimax_m3", {"on": {"thinking_mode": "enabled"}}),
     "openai-gpt-oss-120b": ("harmony", {"on": {}, "thoughts": "thinking", "begun": True, "ends": []}),
+    "fireworks-ai-llama-3-firefunction-v2": ("phi_4_mini", {"off": {"functions": "", "datetime": ""}}),
     "ibm-granite-granite-4.0": ("granite_4", {}),
     "ibm-granite-granite-4.1": ("granite_4", {}),
     "CohereForAI-c4ai-command-r7b-12-2024-tool_use": (

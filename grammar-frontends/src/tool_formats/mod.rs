@@ -43,10 +43,11 @@
 //!
 //! # In this folder
 //!
-//! A request in OpenAI's shape comes in and a structural tag goes out. `table` has an entry for each model family,
-//! `structure` and `harmony` arrange its parts. A new family is a new entry in the table and a line in the tests, and
-//! changes nothing elsewhere. Imports `diagnostic` and `structural_tag`.
+//! A request in OpenAI's shape comes in and a structural tag goes out. `family` has the terms in which `table` describes
+//! each model family; `structure` and `harmony` arrange its parts. A new family is a new entry in the table and a line in
+//! the tests, and changes nothing elsewhere. Imports `diagnostic` and `structural_tag`.
 
+mod family;
 mod formats;
 mod harmony;
 mod request;

@@ -1,9 +1,10 @@
 //! From a family and a request to formats.
 
+use super::family::{Family, Layout, Part, ReasoningMarks, Row, ToolNames};
 use super::formats::{literal, response, schema_format};
 use super::harmony;
 use super::request::{Choice, Function, Markers, ParallelCalls, Reasoning, ToolRequest, malformed};
-use super::table::{Family, Layout, Part, ReasoningMarks, Row, ToolNames};
+
 use crate::diagnostic::Result;
 use crate::structural_tag::format::{
     AfterMatch, AnyText, Begin, End, Format, Minimum, Tag, TagsWithSeparator, TriggeredTags,
@@ -332,21 +333,18 @@ fn message(
     joint: &str,
     row: Row,
 ) -> Format {
-    let content = || {
-        response(request).unwrap_or_else(|| {
+    let text = |begin: &str, other_begin: &str| {
+        let content = response(request).unwrap_or_else(|| {
             let mut excludes = excludes(family, request);
-            let marks = [open, joint, row.0, row.2].into_iter().filter(|mark| !mark.is_empty());
+            let marks = [other_begin, joint, row.0, row.2].into_iter().filter(|mark| !mark.is_empty());
             excludes.extend(marks.map(Into::into));
             Format::AnyText(AnyText { excludes, ..AnyText::default() })
-        })
-    };
-    let tag = |begin: &str| {
-        let end = End::text(close);
-        Format::Tag(Box::new(Tag { begin: Begin::Text(begin.into()), content: content(), end }))
+        });
+        Format::Tag(Box::new(Tag { begin: Begin::Text(begin.into()), content, end: End::text(close) }))
     };
     let text = match request.reasoning {
-        Reasoning::Disabled => Format::Or(vec![tag(open), tag("")]),
-        _ => tag(open),
+        Reasoning::Disabled => Format::Or(vec![text(open, ""), text("", open)]),
+        _ => text(open, ""),
     };
     let calls = |after_match: AfterMatch| marked_row(family, request, row, after_match);
     let after_text = |calls: Format| {

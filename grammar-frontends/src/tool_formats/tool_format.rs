@@ -1,8 +1,9 @@
 //! The entry: a model family by its name, and the structural tag of a request.
 
+use super::family::Family;
 use super::request::ToolRequest;
 use super::structure;
-use super::table::{FAMILIES, Family};
+use super::table::FAMILIES;
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::structural_tag::StructuralTag;
 

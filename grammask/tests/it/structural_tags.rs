@@ -86,6 +86,79 @@ fn texts_that_no_string_between_marks_holds() {
     );
 }
 
+/// Strings between Qwen's marks may have a line break on both sides.
+#[test]
+fn strings_on_lines_of_their_own() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"enum": ["x", 1]},
+            "b": {"type": "string", "maxLength": 2},
+            "c": {"type": "string", "pattern": "^[a-z]+$"},
+        },
+    });
+    check(
+        json!({"type": "json_schema", "json_schema": schema, "style": "qwen_xml"}),
+        &[
+            "<parameter=a>\nx\n</parameter>\n<parameter=b>\nab\n</parameter>",
+            "<parameter=a>x</parameter><parameter=c>\nabc\n</parameter>",
+            "<parameter=a>\n1\n</parameter>",
+            "<parameter=b>\n\n\n</parameter>",
+        ],
+        &[
+            "<parameter=a>\nx</parameter>",
+            "<parameter=a>\n\nx\n</parameter>",
+            "<parameter=a> x </parameter>",
+            "<parameter=b>\nabc\n</parameter>",
+            "<parameter=c>\nabc\n\n</parameter>",
+            "<parameter=c>abc\n</parameter>",
+        ],
+    );
+    check(
+        json!({"type": "json_schema", "json_schema": schema, "style": "qwen_xml", "excludes": ["\nx"]}),
+        &["<parameter=a>x</parameter>", "<parameter=c>\nabc\n</parameter>"],
+        &["<parameter=a>\nx\n</parameter>", "<parameter=c>\nxa\n</parameter>"],
+    );
+    check(
+        json!({"type": "json_schema", "json_schema": schema, "style": "glm_xml"}),
+        &["<arg_key>a</arg_key><arg_value>x</arg_value>"],
+        &["<arg_key>a</arg_key><arg_value>\nx\n</arg_value>"],
+    );
+}
+
+/// Values inside of Seed-OSS's marks are JSON or Python's literals.
+#[test]
+fn values_of_python_between_marks() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"type": "array", "items": {"type": ["string", "boolean", "null"]}},
+            "b": {"type": "boolean"},
+            "c": {"type": "object", "properties": {"d": {"type": "string", "maxLength": 1}}, "required": ["d"]},
+            "e": {"type": "string"},
+        },
+    });
+    check(
+        json!({"type": "json_schema", "json_schema": schema, "style": "seed_xml"}),
+        &[
+            "<parameter=a>['x', \"y\", True, None]</parameter>",
+            "<parameter=a>[\"x\", true, null]</parameter>\n<parameter=b>False</parameter>",
+            "<parameter=c>{'d': 'x'}</parameter><parameter=e>'as it is</parameter>",
+            "<parameter=c>{\"d\": \"\\n\"}</parameter>",
+        ],
+        &[
+            "<parameter=a>['x\"]</parameter>",
+            "<parameter=b>'True'</parameter>",
+            "<parameter=c>{d: 'x'}</parameter>",
+            "<parameter=c>{'d': 'xy'}</parameter>",
+            "<parameter=c>{'d: 'x'}</parameter>",
+        ],
+    );
+    let tag = json!({"format": {"type": "json_schema", "json_schema": {"type": "object"}, "style": "seed_xml", "excludes": ["x"]}});
+    let refusal = compiler().structural_tag(&tag.to_string(), &StructuralTagOptions::default());
+    assert!(refusal.unwrap_err().to_string().contains("excludes"));
+}
+
 #[test]
 fn members_between_marks_in_any_order() {
     let member = |name: &str| format!("<parameter={name}>1</parameter>");

@@ -116,6 +116,15 @@ pub(crate) const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        family: "nemotron_nano_2",
+        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
+        now: r#"{"name": "now", "arguments": {}}"#,
+        section: ("<TOOLCALL>[", ", ", "]</TOOLCALL>"),
+        thoughts: THINK,
+        never: &["<TOOLCALL>[]</TOOLCALL>"],
+        ..CASE
+    },
+    Case {
         family: "mimo",
         weather: "<tool_call><function=weather><parameter=city>Paris</parameter><parameter=days>3</parameter></function></tool_call>",
         now: "<tool_call><function=now></function></tool_call>",
@@ -264,6 +273,14 @@ pub(crate) const CASES: &[Case] = &[
         now: "<invoke name=\"now\">\n</invoke>\n",
         section: ("<minimax:tool_call>\n", "", "</minimax:tool_call>"),
         thoughts: THINK,
+        ..CASE
+    },
+    Case {
+        family: "minimax_m1",
+        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
+        now: r#"{"name": "now", "arguments": {}}"#,
+        section: ("<tool_calls>\n", "\n", "\n</tool_calls>"),
+        never: &["<tool_calls>\n</tool_calls>", "<tool_calls>[]</tool_calls>"],
         ..CASE
     },
     Case {

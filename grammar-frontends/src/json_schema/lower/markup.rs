@@ -299,13 +299,13 @@ impl<'s> SchemaLowering<'s> {
         if texts.is_empty() {
             return Ok(None);
         }
-        let text = self.builder.choice(texts);
-        let mut text = self.without_excluded(text);
+        let mut text = self.builder.choice(texts);
         if !padding.is_empty() {
             let padding = self.builder.literal(padding);
             let padded = self.builder.sequence([padding, text, padding]);
             text = self.builder.choice([text, padded]);
         }
+        let text = self.without_excluded(text);
         Ok(Some(self.closed(text, close)))
     }
 
