@@ -144,7 +144,7 @@ const SINGLE: [(&str, [usize; 3], &str); 22] = [
 ];
 
 /// The families differ in how they arrange calls, and in how they write arguments.
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 14] = [
     "llama_3",
     "qwen_3",
     "qwen_3_coder",
@@ -157,6 +157,8 @@ const FAMILIES: [&str; 12] = [
     "harmony",
     "hermes",
     "longcat",
+    "cohere_command_a",
+    "gemma_4",
 ];
 
 /// Requests with tools.

@@ -108,6 +108,8 @@ struct FormatLowering<'o> {
     separate: Vec<EmbeddedSchema>,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
+    /// Patterns that were lowered; the number of a call is one for every tool.
+    patterns: HashMap<Box<str>, ExprId>,
     gap: Gap,
     /// Large classes that patterns may still have.
     classes_left: ClassesLeft,
@@ -122,6 +124,7 @@ impl<'o> FormatLowering<'o> {
             schemas: HashMap::default(),
             separate: Vec::new(),
             grammars: HashMap::default(),
+            patterns: HashMap::default(),
             gap: Gap::None,
             classes_left: ClassesLeft::new(&RegexLimits::default()),
         }
@@ -609,9 +612,14 @@ impl<'o> FormatLowering<'o> {
     }
 
     fn regex(&mut self, pattern: &str, place: &Place<'_>) -> Result<ExprId> {
+        if let Some(&expr) = self.patterns.get(pattern) {
+            return Ok(expr);
+        }
         let options = RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() };
-        regex::compile_next(&mut self.builder, pattern, &options, &mut self.classes_left)
-            .map_err(|errors| embedded(errors, &place.key("pattern"), "the pattern"))
+        let expr = regex::compile_next(&mut self.builder, pattern, &options, &mut self.classes_left)
+            .map_err(|errors| embedded(errors, &place.key("pattern"), "the pattern"))?;
+        self.patterns.insert(pattern.into(), expr);
+        Ok(expr)
     }
 
     /// A reference to the root of another grammar, whose rules join this one's.

@@ -61,8 +61,9 @@ pub(super) enum Part {
     Arguments(Style),
 }
 
-/// How a row of calls is written: the opening mark, the separator and the closing mark.
-pub(super) type Row = (&'static str, &'static str, &'static str);
+/// How a row of calls is written: the spellings of its opening mark, the separator and the closing mark. Spellings begin
+/// with the family's trigger.
+pub(super) type Row = (&'static [&'static str], &'static str, &'static str);
 
 /// The layout of calls in the answer.
 #[derive(Clone, Copy, Debug)]

@@ -267,17 +267,25 @@ fn row(family: &Family, request: &ToolRequest, separator: &str, after_match: Aft
 fn section(
     family: &Family,
     request: &ToolRequest,
-    (open, separator, close): Row,
+    (opens, separator, close): Row,
     after_match: AfterMatch,
 ) -> Tag {
-    let content = row(family, request, separator, after_match);
-    Tag { begin: Begin::Text(open.into()), content, end: End::text(close) }
+    let row = row(family, request, separator, after_match);
+    let (begin, content) = match opens {
+        [open] => (*open, row),
+        _ => {
+            let trigger = family.triggers.first().copied().unwrap_or("");
+            let rests: Vec<&str> = opens.iter().filter_map(|open| open.strip_prefix(trigger)).collect();
+            (trigger, Format::Sequence(vec![texts(&rests), row]))
+        }
+    };
+    Tag { begin: Begin::Text(begin.into()), content, end: End::text(close) }
 }
 
 /// Calls in a row, between marks where there are some.
 fn marked_row(family: &Family, request: &ToolRequest, marks: Row, after_match: AfterMatch) -> Format {
     match marks {
-        ("", separator, "") => row(family, request, separator, after_match),
+        (&[""], separator, "") => row(family, request, separator, after_match),
         _ => Format::Tag(Box::new(section(family, request, marks, after_match))),
     }
 }
@@ -336,8 +344,8 @@ fn message(
     let text = |begin: &str, other_begin: &str| {
         let content = response(request).unwrap_or_else(|| {
             let mut excludes = excludes(family, request);
-            let marks = [other_begin, joint, row.0, row.2].into_iter().filter(|mark| !mark.is_empty());
-            excludes.extend(marks.map(Into::into));
+            let marks = row.0.iter().copied().chain([other_begin, joint, row.2]);
+            excludes.extend(marks.filter(|mark| !mark.is_empty()).map(Into::into));
             Format::AnyText(AnyText { excludes, ..AnyText::default() })
         });
         Format::Tag(Box::new(Tag { begin: Begin::Text(begin.into()), content, end: End::text(close) }))

@@ -96,6 +96,20 @@ const QWEN_CODER: Family = Family {
 
 const MISTRAL: Family = Family { triggers: &["[TOOL_CALLS]"], calls: &[MISTRAL_CALL], ..FAMILY };
 
+const FUNCTOOLS: Family = Family {
+    triggers: &["functools["],
+    layout: Layout::Section { rows: &[(&["functools["], ", ", "]")] },
+    calls: &[JSON_CALL],
+    ..FAMILY
+};
+
+const TOOL_CALLS: Family = Family {
+    triggers: &["<tool_calls>"],
+    layout: Layout::Section { rows: &[(&["<tool_calls>["], ", ", "]</tool_calls>")] },
+    calls: &[JSON_CALL],
+    ..FAMILY
+};
+
 /// All families.
 pub(super) const FAMILIES: &[Family] = &[
     Family {
@@ -131,7 +145,13 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         keys: &["hermes"],
-        models: "Hermes 2 Pro, Hermes 3, MiMo-VL, Bielik 3, Reka Edge",
+        models: "Hermes 2 Pro, Hermes 3, MiMo-VL",
+        reasoning: Some(ReasoningMarks { after: &["\n\n"], ..EITHER_THINK }),
+        ..HERMES
+    },
+    Family {
+        keys: &["bielik_3", "reka_edge"],
+        models: "Bielik 3, Reka Edge",
         reasoning: Some(ReasoningMarks { after: &["\n\n", "\n"], ..EITHER_THINK }),
         leads: &["\n", " "],
         ..HERMES
@@ -153,7 +173,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "Nemotron Nano 2",
         reasoning: Some(THINK),
         triggers: &["<TOOLCALL>"],
-        layout: Layout::Section { rows: &[("<TOOLCALL>[", ", ", "]</TOOLCALL>")] },
+        layout: Layout::Section { rows: &[(&["<TOOLCALL>["], ", ", "]</TOOLCALL>")] },
         calls: &[JSON_CALL],
         leads: &["\n", "\n\n"],
         ..FAMILY
@@ -195,7 +215,7 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(EITHER_THINK),
         triggers: &["<｜tool▁calls▁begin｜>"],
         layout: Layout::Section {
-            rows: &[("<｜tool▁calls▁begin｜>", "\n", "<｜tool▁calls▁end｜>")]
+            rows: &[(&["<｜tool▁calls▁begin｜>"], "\n", "<｜tool▁calls▁end｜>")]
         },
         calls: &[&[
             Text("<｜tool▁call▁begin｜>function<｜tool▁sep｜>$NAME\n```json\n"),
@@ -211,7 +231,7 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(THINK),
         triggers: &["<｜tool▁calls▁begin｜>"],
         layout: Layout::Section {
-            rows: &[("<｜tool▁calls▁begin｜>", "", "<｜tool▁calls▁end｜>")]
+            rows: &[(&["<｜tool▁calls▁begin｜>"], "", "<｜tool▁calls▁end｜>")]
         },
         calls: &[&[
             Text("<｜tool▁call▁begin｜>$NAME<｜tool▁sep｜>"),
@@ -227,7 +247,7 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(THINK),
         triggers: &["<｜DSML｜function_calls>"],
         layout: Layout::Section {
-            rows: &[("<｜DSML｜function_calls>\n", "", "</｜DSML｜function_calls>")]
+            rows: &[(&["<｜DSML｜function_calls>\n"], "", "</｜DSML｜function_calls>")],
         },
         calls: &[DSML_CALL],
         leads: &["\n\n"],
@@ -239,7 +259,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "DeepSeek-V4",
         reasoning: Some(THINK),
         triggers: &["<｜DSML｜tool_calls>"],
-        layout: Layout::Section { rows: &[("<｜DSML｜tool_calls>\n", "", "</｜DSML｜tool_calls>")] },
+        layout: Layout::Section { rows: &[(&["<｜DSML｜tool_calls>\n"], "", "</｜DSML｜tool_calls>")] },
         calls: &[DSML_CALL],
         leads: &["\n\n"],
         excluded: &["<｜DSML｜invoke"],
@@ -250,7 +270,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "DeepSeek-V4.1",
         reasoning: Some(THINK),
         triggers: &["<｜DSML｜ calls>"],
-        layout: Layout::Section { rows: &[("<｜DSML｜ calls>\n", "", "</｜DSML｜ calls>")] },
+        layout: Layout::Section { rows: &[(&["<｜DSML｜ calls>\n"], "", "</｜DSML｜ calls>")] },
         calls: &[&[
             Text("<｜DSML｜ invoke name=\"$NAME\">\n"),
             Arguments(Style::DeepseekV41Xml),
@@ -266,7 +286,7 @@ pub(super) const FAMILIES: &[Family] = &[
         reasoning: Some(EITHER_THINK),
         triggers: &["<|tool_calls_section_begin|>"],
         layout: Layout::Section {
-            rows: &[("<|tool_calls_section_begin|>", "", "<|tool_calls_section_end|>")],
+            rows: &[(&["<|tool_calls_section_begin|>"], "", "<|tool_calls_section_end|>")],
         },
         calls: &[&[
             Text("<|tool_call_begin|>functions.$NAME:"),
@@ -289,7 +309,7 @@ pub(super) const FAMILIES: &[Family] = &[
         layout: Layout::Message {
             response: ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),
             joint: "",
-            row: ("<|open|>tools<|sep|>", "", "<|close|>tools<|sep|>"),
+            row: (&["<|open|>tools<|sep|>"], "", "<|close|>tools<|sep|>"),
             end: "<|close|>message<|sep|>",
         },
         calls: &[&[
@@ -324,7 +344,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["mistral"],
         models: "Mistral up to tokenizer v7, Nemo",
         triggers: &["[TOOL_CALLS]"],
-        layout: Layout::Section { rows: &[("[TOOL_CALLS] [", ", ", "]"), ("[TOOL_CALLS][", ", ", "]")] },
+        layout: Layout::Section { rows: &[(&["[TOOL_CALLS] [", "[TOOL_CALLS]["], ", ", "]")] },
         calls: &[&[
             Text("{\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
@@ -355,7 +375,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "MiniMax M2, M2.5, M2.7",
         reasoning: Some(ReasoningMarks { after: &["\n\n", ""], skipped: &["\n</think>\n\n"], ..THINK }),
         triggers: &["<minimax:tool_call>"],
-        layout: Layout::Section { rows: &[("<minimax:tool_call>\n", "", "</minimax:tool_call>")] },
+        layout: Layout::Section { rows: &[(&["<minimax:tool_call>\n"], "", "</minimax:tool_call>")] },
         calls: &[&[Text("<invoke name=\"$NAME\">\n"), Arguments(Style::MinimaxXml), Text("</invoke>\n")]],
         leads: &["\n", "\n\n", "\n\n\n"],
         ..FAMILY
@@ -364,7 +384,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["minimax_m1"],
         models: "MiniMax M1",
         triggers: &["<tool_calls>"],
-        layout: Layout::Section { rows: &[("<tool_calls>\n", "\n", "\n</tool_calls>")] },
+        layout: Layout::Section { rows: &[(&["<tool_calls>\n"], "\n", "\n</tool_calls>")] },
         calls: &[JSON_CALL],
         ..FAMILY
     },
@@ -379,7 +399,9 @@ pub(super) const FAMILIES: &[Family] = &[
             ..THINK
         }),
         triggers: &["]<]minimax[>[<tool_call>"],
-        layout: Layout::Section { rows: &[("]<]minimax[>[<tool_call>\n", "", "]<]minimax[>[</tool_call>")] },
+        layout: Layout::Section {
+            rows: &[(&["]<]minimax[>[<tool_call>\n"], "", "]<]minimax[>[</tool_call>")],
+        },
         calls: &[&[
             Text("]<]minimax[>[<invoke name=\"$NAME\">"),
             Arguments(Style::MinimaxM3Xml),
@@ -389,20 +411,13 @@ pub(super) const FAMILIES: &[Family] = &[
         ..FAMILY
     },
     Family { keys: &["harmony", "gpt_oss"], models: "gpt-oss", layout: Layout::Harmony, ..FAMILY },
-    Family {
-        keys: &["phi_4_mini", "firefunction_2"],
-        models: "Phi-4-mini, FireFunction 2",
-        triggers: &["functools["],
-        layout: Layout::Section { rows: &[("functools[", ", ", "]")] },
-        calls: &[JSON_CALL],
-        leads: &[" "],
-        ..FAMILY
-    },
+    Family { keys: &["phi_4_mini"], models: "Phi-4-mini", ..FUNCTOOLS },
+    Family { keys: &["firefunction_2"], models: "FireFunction 2", leads: &[" "], ..FUNCTOOLS },
     Family {
         keys: &["granite_3_0"],
         models: "Granite 3.0",
         triggers: &["<|tool_call|>"],
-        layout: Layout::Section { rows: &[("<|tool_call|> [", ", ", "]")] },
+        layout: Layout::Section { rows: &[(&["<|tool_call|> ["], ", ", "]")] },
         calls: &[JSON_CALL],
         ..FAMILY
     },
@@ -410,7 +425,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["granite_3_1"],
         models: "Granite 3.1",
         triggers: &["<tool_call>"],
-        layout: Layout::Section { rows: &[("<tool_call> [", ", ", "]")] },
+        layout: Layout::Section { rows: &[(&["<tool_call> ["], ", ", "]")] },
         calls: &[JSON_CALL],
         ..FAMILY
     },
@@ -433,8 +448,8 @@ pub(super) const FAMILIES: &[Family] = &[
         triggers: &["<|START_ACTION|>"],
         layout: Layout::Section {
             rows: &[
-                ("<|START_ACTION|>[", ", ", "]<|END_ACTION|>"),
-                ("<|START_ACTION|>[\n    ", ",\n    ", "\n]<|END_ACTION|>"),
+                (&["<|START_ACTION|>["], ", ", "]<|END_ACTION|>"),
+                (&["<|START_ACTION|>[\n    "], ",\n    ", "\n]<|END_ACTION|>"),
             ],
         },
         calls: &[&[
@@ -452,7 +467,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "Cohere Command with XML arguments",
         reasoning: Some(ReasoningMarks { begins: &[""], ..COHERE_THINK }),
         triggers: &["<cofl:tool_calls>"],
-        layout: Layout::Section { rows: &[("<cofl:tool_calls>", "", "</cofl:tool_calls>")] },
+        layout: Layout::Section { rows: &[(&["<cofl:tool_calls>"], "", "</cofl:tool_calls>")] },
         calls: &[&[
             Text("<cofl:tool_call id=\""),
             NUMBER,
@@ -471,21 +486,14 @@ pub(super) const FAMILIES: &[Family] = &[
         calls: &[TIGHT_CALL],
         ..FAMILY
     },
-    Family {
-        keys: &["hunyuan_a13b", "jamba", "apriel"],
-        models: "Hunyuan A13B, Jamba, Apriel 1.5 and 1.6",
-        triggers: &["<tool_calls>"],
-        layout: Layout::Section { rows: &[("<tool_calls>[", ", ", "]</tool_calls>")] },
-        calls: &[JSON_CALL],
-        leads: &["\n"],
-        ..FAMILY
-    },
+    Family { keys: &["hunyuan_a13b", "jamba"], models: "Hunyuan A13B, Jamba", ..TOOL_CALLS },
+    Family { keys: &["apriel"], models: "Apriel 1.5, 1.6", leads: &["\n"], ..TOOL_CALLS },
     Family {
         keys: &["hunyuan_v3"],
         models: "HY V3",
         reasoning: Some(WRITTEN_THINK),
         triggers: &["<tool_calls>"],
-        layout: Layout::Section { rows: &[("<tool_calls>\n", "\n", "\n</tool_calls>")] },
+        layout: Layout::Section { rows: &[(&["<tool_calls>\n"], "\n", "\n</tool_calls>")] },
         calls: &[&[Text("<tool_call>$NAME<tool_sep>\n"), Arguments(Style::GlmXml), Text("</tool_call>")]],
         excluded: &["<tool_call>"],
         ..FAMILY
@@ -501,7 +509,7 @@ pub(super) const FAMILIES: &[Family] = &[
         }),
         triggers: &["<tool_calls:opensource>"],
         layout: Layout::Section {
-            rows: &[("<tool_calls:opensource>\n", "\n", "\n</tool_calls:opensource>")],
+            rows: &[(&["<tool_calls:opensource>\n"], "\n", "\n</tool_calls:opensource>")],
         },
         calls: &[&[
             Text("<tool_call:opensource>$NAME<tool_sep:opensource>\n"),
@@ -516,7 +524,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "HY V4",
         reasoning: Some(WRITTEN_THINK),
         triggers: &["<tool_calls>"],
-        layout: Layout::Section { rows: &[("<tool_calls>", "", "</tool_calls>")] },
+        layout: Layout::Section { rows: &[(&["<tool_calls>"], "", "</tool_calls>")] },
         calls: &[&[Text("<tool_call>$NAME"), Arguments(Style::GlmXml), Text("</tool_call>")]],
         excluded: &["<tool_call>"],
         ..FAMILY
@@ -544,7 +552,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "Step3",
         reasoning: Some(WRITTEN_THINK),
         triggers: &["<｜tool_calls_begin｜>"],
-        layout: Layout::Section { rows: &[("<｜tool_calls_begin｜>", "", "<｜tool_calls_end｜>")] },
+        layout: Layout::Section { rows: &[(&["<｜tool_calls_begin｜>"], "", "<｜tool_calls_end｜>")] },
         calls: &[&[
             Text("<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name=\"$NAME\">"),
             Arguments(Style::Step3Xml),
@@ -566,7 +574,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["apertus"],
         models: "Apertus",
         triggers: &["<|tools_prefix|>"],
-        layout: Layout::Section { rows: &[("<|tools_prefix|>[", ", ", "]<|tools_suffix|>")] },
+        layout: Layout::Section { rows: &[(&["<|tools_prefix|>["], ", ", "]<|tools_suffix|>")] },
         calls: &[&[Text("{\"$NAME\": "), Arguments(Style::Json), Text("}")]],
         ..FAMILY
     },
@@ -585,7 +593,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["llama_4", "pythonic"],
         models: "Llama 4 and others with calls in Python's syntax",
         layout: Layout::Whole {
-            rows: &[("[", ", ", "]"), ("<|python_start|>[", ", ", "]<|python_end|>")],
+            rows: &[(&["["], ", ", "]"), (&["<|python_start|>["], ", ", "]<|python_end|>")],
             opener: r"\s*(<\|python_start\|>)?\s*\[\s*[A-Za-z_][\w.]*\(",
         },
         calls: &[PYTHON_CALL],
@@ -596,7 +604,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["olmo_3"],
         models: "OLMo 3",
         reasoning: Some(WRITTEN_THINK),
-        layout: Layout::Whole { rows: &[("", "\n", "")], opener: r"\s*[A-Za-z_][\w.]*\(" },
+        layout: Layout::Whole { rows: &[(&[""], "\n", "")], opener: r"\s*[A-Za-z_][\w.]*\(" },
         calls: &[&[Text("$NAME"), Arguments(Style::Olmo3), Text("")]],
         names: ToolNames::Dotted,
         ..FAMILY
@@ -606,7 +614,7 @@ pub(super) const FAMILIES: &[Family] = &[
         models: "LFM2, LFM2.5",
         reasoning: Some(EITHER_THINK),
         triggers: &["<|tool_call_start|>"],
-        layout: Layout::Section { rows: &[("<|tool_call_start|>[", ", ", "]<|tool_call_end|>")] },
+        layout: Layout::Section { rows: &[(&["<|tool_call_start|>["], ", ", "]<|tool_call_end|>")] },
         // Templates write objects in JSON and everything else as Python does.
         calls: &[&[Text("$NAME"), Arguments(Style::Olmo3), Text("")]],
         names: ToolNames::Dotted,
@@ -642,7 +650,7 @@ pub(super) const FAMILIES: &[Family] = &[
         keys: &["xlam"],
         models: "xLAM",
         layout: Layout::Whole {
-            rows: &[("[", ", ", "]"), ("```json\n[", ", ", "]\n```")],
+            rows: &[(&["["], ", ", "]"), (&["```json\n["], ", ", "]\n```")],
             opener: r"\s*(```json\s*)?\[\s*\{",
         },
         calls: &[JSON_CALL],
@@ -669,7 +677,7 @@ pub(super) const FAMILIES: &[Family] = &[
             ..THINK
         }),
         triggers: &["<ifm|tool_calls>"],
-        layout: Layout::Section { rows: &[("<ifm|tool_calls>\n", "\n", "\n</ifm|tool_calls>")] },
+        layout: Layout::Section { rows: &[(&["<ifm|tool_calls>\n"], "\n", "\n</ifm|tool_calls>")] },
         calls: &[&[
             Text("<ifm|tool_call>{\"name\": \"$NAME\", \"arguments\": "),
             Arguments(Style::Json),
@@ -691,7 +699,7 @@ pub(super) const FAMILIES: &[Family] = &[
         layout: Layout::Message {
             response: (" to=user<|message|>", ""),
             joint: "<|eom|><|start|>assistant",
-            row: ("", "<|eom|><|start|>assistant", ""),
+            row: (&[""], "<|eom|><|start|>assistant", ""),
             end: "",
         },
         calls: &[&[

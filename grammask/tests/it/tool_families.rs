@@ -95,6 +95,13 @@ pub(crate) const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        family: "bielik_3",
+        weather: "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Paris\", \"days\": 3}}\n</tool_call>",
+        now: "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>",
+        thoughts: Some(("Hm.</think>\n", "<think>")),
+        ..CASE
+    },
+    Case {
         family: "qwen_3_coder",
         weather: "<tool_call>\n<function=weather>\n<parameter=city>\nParis\n</parameter>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
         now: "<tool_call>\n<function=now>\n\n</function>\n</tool_call>",
@@ -299,6 +306,13 @@ pub(crate) const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        family: "firefunction_2",
+        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
+        now: r#"{"name": "now", "arguments": {}}"#,
+        section: ("functools[", ", ", "]"),
+        ..CASE
+    },
+    Case {
         family: "granite_3_0",
         weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
         now: r#"{"name": "now", "arguments": {}}"#,
@@ -355,6 +369,13 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         family: "hunyuan_a13b",
+        weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
+        now: r#"{"name": "now", "arguments": {}}"#,
+        section: ("<tool_calls>[", ", ", "]</tool_calls>"),
+        ..CASE
+    },
+    Case {
+        family: "apriel",
         weather: r#"{"name": "weather", "arguments": {"city": "Paris", "days": 3}}"#,
         now: r#"{"name": "now", "arguments": {}}"#,
         section: ("<tool_calls>[", ", ", "]</tool_calls>"),

@@ -537,12 +537,24 @@ fn marked_answers() {
 /// The lines that may be before a call that is required.
 #[test]
 fn lines_before_a_required_call() {
-    for family in ["deepseek_v3_2", "deepseek_v4", "deepseek_v4_1"] {
+    for (family, lead) in [
+        ("deepseek_v3_2", "\n\n"),
+        ("deepseek_v4", "\n\n"),
+        ("deepseek_v4_1", "\n\n"),
+        ("glm_4_5", "\n"),
+        ("firefunction_2", " "),
+        ("apriel", "\n"),
+    ] {
         let case = CASES.iter().find(|case| case.family == family).unwrap();
         let one = calls(case, &[case.weather]);
         for mode in [json!("required"), json!({"type": "function", "function": {"name": "weather"}})] {
             let compiled = choice(family, mode, Reasoning::Disabled, ParallelCalls::Allowed);
-            check(family, &compiled, &[&one, &format!("\n\n{one}")], &[&format!("\n{one}")]);
+            check(
+                family,
+                &compiled,
+                &[&one, &format!("{lead}{one}")],
+                &[&format!("\t{one}"), &format!("{lead} {one}")],
+            );
         }
     }
 }
