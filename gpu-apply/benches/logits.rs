@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use grammask_gpu_apply::half::{bf16, f16};
 use grammask_gpu_apply::{
-    Instructions, Layout, Logit, Processor, Sampling, Threads, apply_mask, argmax, sample, softmax,
+    Instructions, Layout, Logit, Processor, Sampling, Threading, apply_mask, argmax, sample, softmax,
 };
 
 /// Tokens of the vocabulary.
@@ -87,7 +87,7 @@ fn applying<T: Element>(random: &mut fastrand::Rng) {
         let naive = time(|| bit_by_bit(black_box(&mut logits), words()));
         print!("{:5} {percent:3}%  copy {memory:7.2}  bit by bit {naive:7.2}", T::NAME);
         for instructions in Instructions::ALL.into_iter().filter(|one| one.is_available()) {
-            let processor = Processor { instructions, threads: Threads::Caller };
+            let processor = Processor { instructions, threads: Threading::Caller };
             let [mut logits, mut expected] = [source.clone(), source.clone()];
             let mask = words();
             apply_mask(processor, &mut logits, mask, &layout).unwrap();
@@ -109,7 +109,7 @@ fn from_memory<T: Element>(random: &mut fastrand::Rng) {
     let layout = Layout::new(ROWS, COLUMNS);
     let copy = time(|| black_box(&mut logits).copy_from_slice(black_box(&source))) / ROWS as f64;
     print!("{:5} copy {copy:7.2}", T::NAME);
-    for threads in [Threads::Caller, Threads::WhenItPays] {
+    for threads in [Threading::Caller, Threading::WhenItPays] {
         let processor = Processor { threads, ..Processor::default() };
         let ours = time(|| apply_mask(processor, black_box(&mut logits), &masks, &layout).unwrap());
         let ours = ours / ROWS as f64;
@@ -127,7 +127,7 @@ fn choosing<T: Element>(random: &mut fastrand::Rng) {
     }
     let words = words(random, 50);
     let layout = Layout::new(1, COLUMNS);
-    let processor = Processor { threads: Threads::Caller, ..Processor::default() };
+    let processor = Processor { threads: Threading::Caller, ..Processor::default() };
     let mut out = vec![0.0; COLUMNS];
     let best = time(|| argmax(processor, black_box(&logits), &words, &layout, &mut [0]).unwrap());
     let probabilities =

@@ -24,7 +24,7 @@ const TAKES_PER_THREAD: usize = 16;
 
 /// Whether a call may use more than the thread it was made on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Threads {
+pub enum Threading {
     /// Threads that live as long as the call, at most one a core, where the batch is large enough to pay for them.
     #[default]
     WhenItPays,
@@ -38,13 +38,13 @@ pub struct Processor {
     /// Instructions to use; where the processor lacks them, plain ones are used.
     pub instructions: Instructions,
     /// Threads to use.
-    pub threads: Threads,
+    pub threads: Threading,
 }
 
 impl Default for Processor {
     /// The best instructions that the processor has, and threads where they pay.
     fn default() -> Self {
-        Self { instructions: Instructions::detect(), threads: Threads::WhenItPays }
+        Self { instructions: Instructions::detect(), threads: Threading::WhenItPays }
     }
 }
 
@@ -123,8 +123,8 @@ unsafe fn run<T: Logit>(processor: Processor, logits: *mut T, masks: *const u32,
 pub(crate) fn threads<T>(processor: Processor, plan: &Plan<'_>, min_bytes: usize) -> usize {
     let bytes = plan.count.saturating_mul(plan.columns).saturating_mul(size_of::<T>());
     match processor.threads {
-        Threads::WhenItPays => thread_count(plan.count, bytes, min_bytes),
-        Threads::Caller => 1,
+        Threading::WhenItPays => thread_count(plan.count, bytes, min_bytes),
+        Threading::Caller => 1,
     }
 }
 

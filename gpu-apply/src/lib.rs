@@ -97,7 +97,7 @@ pub mod cuda;
 
 pub use half;
 
-pub use crate::apply::{Processor, Threads, apply_mask, apply_mask_raw};
+pub use crate::apply::{Processor, Threading, apply_mask, apply_mask_raw};
 pub use crate::choose::{argmax, softmax};
 pub use crate::error::{ApplyError, ApplyErrorKind};
 pub use crate::layout::{Layout, Padding, Rows};

@@ -40,7 +40,7 @@ impl Tree {
                 if matches!(error, DraftError::BufferTooSmall(_)) { "BitmaskError" } else { "MatcherError" };
             raise(py, name, error.to_string())
         };
-        let tree = DraftTree::new(&self.child, &self.sibling, &self.token).map_err(wrong)?;
+        let tree = DraftTree::from_arrays(&self.child, &self.sibling, &self.token).map_err(wrong)?;
         let interrupt = deadline(seconds).unwrap_or_else(Interrupt::never);
         // As many rows as there is room for: a tree with more nodes is refused for it.
         let count = rows()?.count_of(py, words)?.min(self.token.len());
@@ -84,7 +84,7 @@ impl Tree {
         py: Python<'_>,
         matcher: &mut Matcher<B>,
     ) -> PyResult<Vec<Option<f32>>> {
-        let tree = DraftTree::new(&self.child, &self.sibling, &self.token)
+        let tree = DraftTree::from_arrays(&self.child, &self.sibling, &self.token)
             .map_err(|error| raise(py, "MatcherError", error.to_string()))?;
         matcher.draft_temperatures(&tree).map_err(|error| match_error(py, &error))
     }

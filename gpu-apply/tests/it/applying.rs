@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use grammask_gpu_apply::half::{bf16, f16};
 use grammask_gpu_apply::{
-    ApplyErrorKind, Layout, Padding, Processor, Rows, Threads, apply_mask, apply_mask_raw,
+    ApplyErrorKind, Layout, Padding, Processor, Rows, Threading, apply_mask, apply_mask_raw,
 };
 
 use crate::reference::{Bits, Shape, processors, random_words};
@@ -54,7 +54,7 @@ fn large_batches_on_threads_as_defined() {
     let layout = Layout::new(rows, columns);
     let masks = random_words(&mut random, rows * columns.div_ceil(32), 8);
     let [mut one, mut many] = [logits.clone(), logits];
-    let alone = Processor { threads: Threads::Caller, ..Processor::default() };
+    let alone = Processor { threads: Threading::Caller, ..Processor::default() };
     apply_mask(alone, &mut one, &masks, &layout).unwrap();
     apply_mask(Processor::default(), &mut many, &masks, &layout).unwrap();
     assert_eq!(bits(&one), bits(&many));

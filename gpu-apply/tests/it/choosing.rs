@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use grammask_gpu_apply::half::{bf16, f16};
-use grammask_gpu_apply::{ApplyErrorKind, Layout, Processor, Threads, argmax, softmax};
+use grammask_gpu_apply::{ApplyErrorKind, Layout, Processor, Threading, argmax, softmax};
 
 use crate::reference::{Bits, Shape, processors, random_words};
 
@@ -94,7 +94,7 @@ fn large_batches_on_threads_as_one_by_one() {
     let logits: Vec<f32> = random_logits(&mut random, rows * columns);
     let masks = random_words(&mut random, rows * columns.div_ceil(32), 8);
     let layout = Layout::new(rows, columns);
-    let alone = Processor { threads: Threads::Caller, ..Processor::default() };
+    let alone = Processor { threads: Threading::Caller, ..Processor::default() };
     let [mut one, mut many] = [vec![0.0; rows * columns], vec![1.0; rows * columns]];
     softmax(alone, &logits, &masks, &layout, 1.0, &mut one).unwrap();
     softmax(Processor::default(), &logits, &masks, &layout, 1.0, &mut many).unwrap();

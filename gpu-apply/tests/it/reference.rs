@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use grammask_gpu_apply::half::{bf16, f16};
-use grammask_gpu_apply::{Instructions, Layout, Logit, Padding, Processor, Rows, Threads};
+use grammask_gpu_apply::{Instructions, Layout, Logit, Padding, Processor, Rows, Threading};
 
 /// Operations on a logit that tests need and the crate does not.
 pub(crate) trait Bits: Logit + std::fmt::Debug {
@@ -161,7 +161,7 @@ pub(crate) fn processors() -> Vec<Processor> {
     let mut processors: Vec<Processor> = Instructions::ALL
         .into_iter()
         .filter(|instructions| instructions.is_available())
-        .map(|instructions| Processor { instructions, threads: Threads::Caller })
+        .map(|instructions| Processor { instructions, threads: Threading::Caller })
         .collect();
     processors.push(Processor::default());
     processors

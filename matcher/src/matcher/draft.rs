@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use grammask_grammar_ir::Interrupt;
-use grammask_mask_cache::words_for;
+use grammask_mask_cache::{TokenId, words_for};
 use grammask_parser_backend::Backend;
 
 use super::mask_kind::MaskKind;
@@ -18,15 +18,29 @@ use super::matcher::Matcher;
 use crate::base::buffer_size::BufferTooSmall;
 use crate::base::error::MatchError;
 
-/// A tree of draft tokens as engines encode it: for each node its first child, its next sibling and its
-/// token, -1 where there is none. Node 0 is the root; its token was accepted before and is not read.
+/// A tree of draft tokens. Node 0 is the root; its token was accepted before and is not read. The same token may be in
+/// many nodes.
 ///
-/// The same token may be in many nodes. Nodes that no other node names are not part of the tree.
-#[derive(Clone, Copy, Debug)]
-pub struct DraftTree<'t> {
-    first_child: &'t [i64],
-    next_sibling: &'t [i64],
-    tokens: &'t [i64],
+/// ```
+/// use grammask_mask_cache::TokenId;
+/// use grammask_matcher::DraftTree;
+///
+/// let [one, two] = [1, 2].map(|id| TokenId::new(id).expect("a small id"));
+/// let mut tree = DraftTree::chain([one, two]);
+/// assert_eq!(tree.add(1, one), Some(3));
+/// assert_eq!(tree.len(), 4);
+/// ```
+#[derive(Clone, Debug)]
+pub struct DraftTree {
+    nodes: Vec<DraftNode>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct DraftNode {
+    /// `None` for the root, and for a number that is no token's.
+    token: Option<TokenId>,
+    first_child: Option<usize>,
+    next_sibling: Option<usize>,
 }
 
 /// Arrays that are not a tree, or too little room for its masks.
@@ -89,17 +103,43 @@ pub enum OtherRows {
     Keep,
 }
 
-impl<'t> DraftTree<'t> {
-    /// Checks that the arrays are a tree: every node is named at most once and the root never, so that walking it
-    /// comes to an end.
+impl Default for DraftTree {
+    /// The root alone.
+    fn default() -> Self {
+        Self { nodes: vec![DraftNode::default()] }
+    }
+}
+
+impl DraftTree {
+    /// A path: each token is the only child of the one before.
+    pub fn chain(tokens: impl IntoIterator<Item = TokenId>) -> Self {
+        let mut tree = Self::default();
+        for (parent, token) in tokens.into_iter().enumerate() {
+            tree.add(parent, token);
+        }
+        tree
+    }
+
+    /// Adds a child to a node, and returns its number: that of all nodes before. `None` if there is no such parent.
+    pub fn add(&mut self, parent: usize, token: TokenId) -> Option<usize> {
+        let number = self.nodes.len();
+        // Before its siblings, since the order of children decides about nothing.
+        let next_sibling = self.nodes.get_mut(parent)?.first_child.replace(number);
+        self.nodes.push(DraftNode { token: Some(token), first_child: None, next_sibling });
+        Some(number)
+    }
+
+    /// A tree as engines encode it: for each node its first child, its next sibling and its token, -1 where there is
+    /// none. Nodes that no other node names are not part of the tree, and siblings of the root do not count.
     ///
     /// # Errors
     ///
-    /// Where they are none.
-    pub fn new(
-        first_child: &'t [i64],
-        next_sibling: &'t [i64],
-        tokens: &'t [i64],
+    /// Where the arrays are no tree: every node is named at most once and the root never, so that walking it comes to
+    /// an end.
+    pub fn from_arrays(
+        first_child: &[i64],
+        next_sibling: &[i64],
+        tokens: &[i64],
     ) -> Result<Self, DraftError> {
         if first_child.len() != tokens.len() || next_sibling.len() != tokens.len() {
             return Err(DraftError::Lengths {
@@ -111,39 +151,44 @@ impl<'t> DraftTree<'t> {
         // The root is named by nobody, and each other node once at most. So no walk from the root comes to a
         // node twice. A node that nothing names is allowed: its row stays skipped.
         let mut seen = vec![false; tokens.len()];
-        for links in [first_child, next_sibling] {
-            for (by, &named) in links.iter().enumerate().filter(|(_, named)| **named != -1) {
-                match node_index(named).filter(|&node| node != 0).and_then(|node| seen.get_mut(node)) {
-                    Some(seen) if !*seen => *seen = true,
-                    _ => return Err(DraftError::NotATree { by, named }),
-                }
+        let mut node = |by: usize, named: i64| {
+            if named == -1 {
+                return Ok(None);
             }
+            let node = usize::try_from(named).ok().filter(|&node| node != 0);
+            match node.and_then(|node| seen.get_mut(node)) {
+                Some(seen) if !*seen => {
+                    *seen = true;
+                    Ok(node)
+                }
+                _ => Err(DraftError::NotATree { by, named }),
+            }
+        };
+        let mut nodes = Vec::with_capacity(tokens.len());
+        for (number, &token) in tokens.iter().enumerate() {
+            let token = u32::try_from(token).ok().and_then(TokenId::new);
+            nodes.push(DraftNode {
+                token,
+                first_child: node(number, first_child[number])?,
+                next_sibling: None,
+            });
         }
-        Ok(Self { first_child, next_sibling, tokens })
+        for (number, &named) in next_sibling.iter().enumerate() {
+            let sibling = node(number, named)?;
+            nodes[number].next_sibling = sibling.filter(|_| number != 0);
+        }
+        Ok(Self { nodes })
     }
 
     /// Number of nodes.
     pub fn len(&self) -> usize {
-        self.tokens.len()
+        self.nodes.len()
     }
 
     /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
+        self.nodes.is_empty()
     }
-
-    fn child(&self, place: usize) -> Option<usize> {
-        node_index(self.first_child[place])
-    }
-
-    /// The root has no siblings, whatever the array says.
-    fn sibling(&self, place: usize) -> Option<usize> {
-        if place == 0 { None } else { node_index(self.next_sibling[place]) }
-    }
-}
-
-fn node_index(number: i64) -> Option<usize> {
-    usize::try_from(number).ok()
 }
 
 impl<B: Backend> Matcher<B> {
@@ -157,7 +202,7 @@ impl<B: Backend> Matcher<B> {
     /// Fails if there is too little room; nothing is written then. Limits concern single rows.
     pub fn fill_draft_masks(
         &mut self,
-        tree: &DraftTree<'_>,
+        tree: &DraftTree,
         words: &mut [u32],
         stride: usize,
         others: OtherRows,
@@ -192,7 +237,7 @@ impl<B: Backend> Matcher<B> {
     /// # Errors
     ///
     /// As for [`temperature`](Self::temperature).
-    pub fn draft_temperatures(&mut self, tree: &DraftTree<'_>) -> Result<Vec<Option<f32>>, MatchError> {
+    pub fn draft_temperatures(&mut self, tree: &DraftTree) -> Result<Vec<Option<f32>>, MatchError> {
         let mut temperatures = vec![None; tree.len()];
         if !self.has_temperatures() {
             return Ok(temperatures);
@@ -215,7 +260,7 @@ impl<B: Backend> Matcher<B> {
     /// Depth first, in the order of children and siblings. Leaves the matcher somewhere in the tree.
     fn walk_draft(
         &mut self,
-        tree: &DraftTree<'_>,
+        tree: &DraftTree,
         interrupt: &Interrupt,
         rows: &mut [DraftRow],
         mut fill: impl FnMut(&mut Self, usize) -> Result<MaskKind, MatchError>,
@@ -230,23 +275,23 @@ impl<B: Backend> Matcher<B> {
                 if done != 0 && self.rollback(1).is_err() {
                     return;
                 }
-                next = tree.sibling(done);
+                next = tree.nodes[done].next_sibling;
                 continue;
             };
             if interrupt.check().is_err() {
                 return;
             }
-            let entered = if place == 0 { Ok(()) } else { self.accept_raw_id(tree.tokens[place]) };
+            let entered = if place == 0 { Ok(()) } else { self.accept_guess(tree.nodes[place].token) };
             if let Err(row) = entered {
                 if row == DraftRow::Refused {
                     refuse_below(tree, place, rows);
                 }
                 rows[place] = row;
-                next = tree.sibling(place);
+                next = tree.nodes[place].next_sibling;
                 continue;
             }
             path.push(place);
-            next = tree.child(place);
+            next = tree.nodes[place].first_child;
             // There is no mask after a stop token, and its children are all refused when they are tried.
             rows[place] = if self.is_terminated() {
                 DraftRow::Ended
@@ -260,10 +305,10 @@ impl<B: Backend> Matcher<B> {
         }
     }
 
-    fn accept_raw_id(&mut self, number: i64) -> Result<(), DraftRow> {
+    fn accept_guess(&mut self, token: Option<TokenId>) -> Result<(), DraftRow> {
         // A number outside of the vocabulary is a wrong guess of the drafting model and refused like any
         // other token.
-        let id = u32::try_from(number).ok().and_then(|number| self.grammar.vocabulary().id(number));
+        let id = token.and_then(|token| self.grammar.vocabulary().id(token.get()));
         match self.accept_token(id.ok_or(DraftRow::Refused)?) {
             Ok(()) => Ok(()),
             Err(error) if error.is_indeterminate() => Err(DraftRow::Failed(error)),
@@ -273,11 +318,11 @@ impl<B: Backend> Matcher<B> {
 }
 
 /// Marks every node below one.
-fn refuse_below(tree: &DraftTree<'_>, place: usize, rows: &mut [DraftRow]) {
-    let mut stack: Vec<usize> = tree.child(place).into_iter().collect();
+fn refuse_below(tree: &DraftTree, place: usize, rows: &mut [DraftRow]) {
+    let mut stack: Vec<usize> = tree.nodes[place].first_child.into_iter().collect();
     while let Some(place) = stack.pop() {
         rows[place] = DraftRow::Refused;
-        stack.extend(tree.child(place));
-        stack.extend(tree.sibling(place));
+        stack.extend(tree.nodes[place].first_child);
+        stack.extend(tree.nodes[place].next_sibling);
     }
 }

@@ -594,7 +594,7 @@ fn drafts_and_batches_see_what_a_matcher_of_their_own_sees() {
     let sibling = [-1, -1, 5, 4, -1, -1, 7, -1];
     let stride = words_for(vocabulary.len());
     let mut words = vec![0; tokens.len() * stride];
-    let tree = DraftTree::new(&child, &sibling, &tokens).unwrap();
+    let tree = DraftTree::from_arrays(&child, &sibling, &tokens).unwrap();
     matcher.fill_draft_masks(&tree, &mut words, stride, OtherRows::Clear, &Interrupt::never()).unwrap();
     let paths: [&[usize]; 8] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 4], &[1, 5], &[1, 5, 6], &[1, 5, 7]];
     for (place, path) in paths.into_iter().enumerate() {

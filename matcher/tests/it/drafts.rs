@@ -118,7 +118,7 @@ fn check(limits: Limits, stop: &StopTokens, seed: u64) {
         matcher.accept_bytes([&b""[..], b"(a+", b"((b)", b"ab"][round % 4]).unwrap();
         let nodes = 1 + random.below(60);
         let tree = tree(&mut random, &matcher, nodes);
-        let draft = DraftTree::new(&tree.child, &tree.sibling, &tree.tokens).unwrap();
+        let draft = DraftTree::from_arrays(&tree.child, &tree.sibling, &tree.tokens).unwrap();
         let mut words = vec![0xdead_beef; nodes * stride];
         let rows = matcher
             .fill_draft_masks(&draft, &mut words, stride, OtherRows::Clear, &Interrupt::never())
@@ -155,7 +155,7 @@ fn a_filled_mask_is_still_the_last_one_after_a_draft() {
     let mut matcher = grammar(Limits::default()).matcher();
     let mut words = vec![0; 2 * words_for(LEN)];
     matcher.fill_mask_words(&mut words).unwrap();
-    let draft = DraftTree::new(&[1, -1], &[-1, -1], &[0, 0]).unwrap();
+    let draft = DraftTree::from_arrays(&[1, -1], &[-1, -1], &[0, 0]).unwrap();
     let rows =
         matcher.fill_draft_masks(&draft, &mut words, words_for(LEN), OtherRows::Clear, &Interrupt::never());
     assert_eq!(rows.unwrap(), vec![DraftRow::Filled(MaskKind::Some); 2]);
@@ -166,7 +166,7 @@ fn a_filled_mask_is_still_the_last_one_after_a_draft() {
 fn rows_that_hold_no_mask_are_cleared_or_kept() {
     let mut matcher = grammar(Limits::default()).matcher();
     // The root; `(` with a refused `)` and its child; a stop token.
-    let draft = DraftTree::new(&[1, 2, 3, -1, -1], &[-1, 4, -1, -1, -1], &[0, 0, 1, 2, 15]).unwrap();
+    let draft = DraftTree::from_arrays(&[1, 2, 3, -1, -1], &[-1, 4, -1, -1, -1], &[0, 0, 1, 2, 15]).unwrap();
     for (others, want) in [(OtherRows::Clear, 0), (OtherRows::Keep, 7)] {
         let mut words = vec![7; 5 * words_for(LEN)];
         let rows = matcher
@@ -183,7 +183,7 @@ fn interrupts_leave_the_rest_alone() {
     let mut matcher = grammar(Limits::default()).matcher();
     let interrupt = Interrupt::new();
     interrupt.cancel();
-    let draft = DraftTree::new(&[-1], &[-1], &[0]).unwrap();
+    let draft = DraftTree::from_arrays(&[-1], &[-1], &[0]).unwrap();
     let mut words = vec![7; words_for(LEN)];
     let rows = matcher.fill_draft_masks(&draft, &mut words, 0, OtherRows::Keep, &interrupt).unwrap();
     assert_eq!((rows, words), (vec![DraftRow::Skipped], vec![7; words_for(LEN)]));
@@ -195,7 +195,7 @@ fn a_draft_of_any_depth() {
     let nodes = 20_000;
     let child: Vec<i64> = (1..=nodes).map(|place| if place == nodes { -1 } else { place }).collect();
     let (sibling, tokens) = (vec![-1; child.len()], vec![0; child.len()]);
-    let draft = DraftTree::new(&child, &sibling, &tokens).unwrap();
+    let draft = DraftTree::from_arrays(&child, &sibling, &tokens).unwrap();
     let mut words = vec![0; child.len() * words_for(LEN)];
     let rows =
         matcher.fill_draft_masks(&draft, &mut words, words_for(LEN), OtherRows::Clear, &Interrupt::never());
@@ -204,8 +204,30 @@ fn a_draft_of_any_depth() {
 }
 
 #[test]
+fn a_tree_that_is_built_has_the_masks_of_its_arrays() {
+    let mut matcher = grammar(Limits::default()).matcher();
+    let mut built = DraftTree::chain([token(0), token(2)]);
+    assert_eq!(
+        [built.add(1, token(1)), built.add(3, token(0)), built.add(9, token(0))],
+        [Some(3), Some(4), None]
+    );
+    let arrays = DraftTree::from_arrays(&[1, 3, -1, 4, -1], &[-1, -1, -1, 2, -1], &[-1, 0, 2, 1, 0]).unwrap();
+    let mut fill = |tree: &DraftTree| {
+        let mut words = vec![0; 5 * words_for(LEN)];
+        let never = Interrupt::never();
+        let rows = matcher.fill_draft_masks(tree, &mut words, words_for(LEN), OtherRows::Clear, &never);
+        (rows.unwrap(), words)
+    };
+    let (rows, words) = fill(&built);
+    assert!(rows.contains(&DraftRow::Refused) && rows.iter().any(|row| matches!(row, DraftRow::Filled(_))));
+    assert_eq!((rows, words), fill(&arrays));
+    assert_eq!(fill(&DraftTree::default()).0, [DraftRow::Filled(MaskKind::Some)]);
+}
+
+#[test]
 fn arrays_that_are_no_tree() {
-    let tree = |child: &[i64], sibling: &[i64]| DraftTree::new(child, sibling, &[0, 0, 0]).map(|_| ());
+    let tree =
+        |child: &[i64], sibling: &[i64]| DraftTree::from_arrays(child, sibling, &[0, 0, 0]).map(|_| ());
     assert_eq!(tree(&[1, 2, -1], &[-1; 3]), Ok(()));
     assert!(matches!(tree(&[1, 2], &[-1; 3]), Err(DraftError::Lengths { first_child: 2, .. })));
     for (child, sibling) in [([1, 0, -1], [-1; 3]), ([1, 1, -1], [-1; 3]), ([1, 3, -1], [-1; 3])] {
@@ -214,7 +236,7 @@ fn arrays_that_are_no_tree() {
     assert!(matches!(tree(&[1, -1, -1], &[-1, 2, 2]), Err(DraftError::NotATree { by: 2, named: 2 })));
     assert!(matches!(tree(&[-2, -1, -1], &[-1; 3]), Err(DraftError::NotATree { by: 0, named: -2 })));
     let mut matcher = grammar(Limits::default()).matcher();
-    let draft = DraftTree::new(&[1, -1], &[-1, -1], &[0, 0]).unwrap();
+    let draft = DraftTree::from_arrays(&[1, -1], &[-1, -1], &[0, 0]).unwrap();
     for (words, stride) in
         [(2 * words_for(LEN) - 1, words_for(LEN)), (100, words_for(LEN) - 1), (9, usize::MAX)]
     {
