@@ -87,8 +87,8 @@ fn grammars() {
        ╭─[ grammar.ebnf:1:10 ]
        │
      1 │ root ::= | "a"
-       │          ──┬──
-       │            ╰──── here
+       │          ┬
+       │          ╰── here
        │
        │ Help: write `""` for the empty text
     ───╯
