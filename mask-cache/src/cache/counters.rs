@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Tells the time since some moment, the same for all calls. This crate reads no clock of its own.
+/// Tells the time since some moment, the same for all calls.
 #[derive(Clone, Default)]
 pub struct Clock {
     now: Option<Arc<dyn Fn() -> Duration + Send + Sync>>,
@@ -15,6 +15,15 @@ impl Clock {
     /// No clock: times are 0.
     pub const fn none() -> Self {
         Self { now: None }
+    }
+
+    /// The clock of the standard library; none where it has none (`wasm32-unknown-unknown`).
+    pub fn standard() -> Self {
+        if cfg!(all(target_family = "wasm", target_os = "unknown")) {
+            return Self::none();
+        }
+        let start = Instant::now();
+        Self::new(move || start.elapsed())
     }
 
     /// A clock of the caller's. It is read twice for each mask that is computed.

@@ -40,7 +40,7 @@ pub struct GrammarStats {
     /// automata, and as long as some are deferred and [the fingerprint](crate::CompiledGrammar::fingerprint)
     /// was not asked for.
     pub fingerprint: Option<u128>,
-    /// The time of compiling, by stages; 0 where the compiler has no clock. Deferred compilation does not
+    /// The time of compiling, by stages; 0 on targets without a clock. Deferred compilation does not
     /// count.
     pub compile: CompileTimes,
     /// Programs that its automata refer to, and how many of them are compiled.
@@ -69,7 +69,7 @@ pub struct GrammarUsage {
     pub masks: usize,
 }
 
-/// How long the stages of a compilation took; 0 where the compiler has no clock.
+/// How long the stages of a compilation took; 0 on targets without a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompileTimes {

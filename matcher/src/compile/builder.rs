@@ -83,11 +83,12 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self
     }
 
-    /// A clock, for the times in [`GrammarStats`](crate::GrammarStats); there are none without. It tells the time since
-    /// some moment: `let start = Instant::now(); Clock::new(move || start.elapsed())`.
+    /// A clock, for the times in [`GrammarStats`](crate::GrammarStats). Without one compilations are timed by
+    /// [`Clock::standard`], and masks are not: two readings are a good part of a cheap mask.
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
-        self.compiler.parts.clock = clock;
+        self.compiler.parts.compile_clock = clock.clone();
+        self.compiler.parts.mask_clock = clock;
         self
     }
 
@@ -132,7 +133,8 @@ impl Compiler {
             #[cfg(feature = "json-schema")]
             options_keys: Arc::default(),
             budget: Arc::new(Budget::new(Limits::default().max_total_bytes)),
-            clock: Clock::none(),
+            compile_clock: Clock::standard(),
+            mask_clock: Clock::none(),
             interrupt: Interrupt::never(),
         };
         let cache = Arc::new(CompileCache::new(Some(parts.limits.max_cache_bytes)));

@@ -67,7 +67,8 @@ pub(super) struct CompilerParts {
     pub(super) options_keys: Arc<OptionsKeys>,
     /// The budget that tables and masks of all grammars count against.
     pub(super) budget: Arc<Budget>,
-    pub(super) clock: Clock,
+    pub(super) compile_clock: Clock,
+    pub(super) mask_clock: Clock,
     /// Stops the compilations of this clone.
     pub(super) interrupt: Interrupt,
 }
@@ -157,7 +158,7 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     pub(crate) fn now(&self) -> Duration {
-        self.parts.clock.now()
+        self.parts.compile_clock.now()
     }
 
     /// Drops the grammars that are kept by their sources, and the parts of structural tags. Those in use elsewhere stay valid.
@@ -276,13 +277,13 @@ impl<B: BuildBackend> Compiler<B> {
         times: CompileTimes,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         span!("backend");
-        let CompilerParts { vocabulary, limits, masks, pool, interrupt, budget, clock, .. } = &self.parts;
+        let CompilerParts { vocabulary, limits, masks, pool, interrupt, budget, mask_clock, .. } = &self.parts;
         let settings = BackendSettings {
             longest_token: u32::try_from(vocabulary.max_token_len()).unwrap_or(u32::MAX),
             max_table_bytes: limits.max_table_bytes,
             max_items_per_set: limits.max_items_per_set,
         };
-        let start = clock.now();
+        let start = self.now();
         let engine = B::build(Arc::clone(&program), &settings)?;
         if program.has_options(|options| options.max_tokens > 0) && !engine.serves(Requirement::Attributes) {
             return Err(BuildError::new(
@@ -293,7 +294,7 @@ impl<B: BuildBackend> Compiler<B> {
         if program.has_options(|options| options.distinct.is_some()) {
             check_distinct(&program, &engine)?;
         }
-        let times = CompileTimes { backend: clock.now().saturating_sub(start), ..times };
+        let times = CompileTimes { backend: self.now().saturating_sub(start), ..times };
         interrupt.check()?;
         let parts = GrammarParts {
             vocabulary: Arc::clone(vocabulary),
@@ -301,7 +302,7 @@ impl<B: BuildBackend> Compiler<B> {
             mask_options: *masks,
             pool: Arc::clone(pool),
             budget: Arc::clone(budget),
-            counters: Arc::new(GrammarCounters::new(MaskCounters::new(clock.clone()))),
+            counters: Arc::new(GrammarCounters::new(MaskCounters::new(mask_clock.clone()))),
             program: Some(program),
         };
         Ok(CompiledGrammar::from_parts(engine, parts, times))

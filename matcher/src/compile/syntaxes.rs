@@ -162,12 +162,12 @@ impl<B: BuildBackend> Compiler<B> {
         automata: &CompileOptions,
         locate: impl FnOnce(CompileError, &Grammar) -> CompileError,
     ) -> Result<CompiledGrammar<B>, CompileError> {
-        let start = self.parts.clock.now();
+        let start = self.now();
         let grammar = Arc::new({
             span!("frontend");
             read()?
         });
-        let frontend = self.parts.clock.now().saturating_sub(start);
+        let frontend = self.now().saturating_sub(start);
         self.grammar_deferred(&grammar, automata, frontend).map_err(|error| locate(error, &grammar))
     }
 

@@ -244,3 +244,15 @@ fn numbers_say_what_happened() {
     assert_eq!(json["fingerprint"], format!("{:032x}", grammar.fingerprint().unwrap()).as_str());
     assert_eq!(compiler.stats().to_json()["cache"]["misses"].as_u64(), Some(1));
 }
+
+#[test]
+fn compilations_are_timed_without_a_clock_of_the_caller() {
+    let compiler = Compiler::builder(vocabulary()).build();
+    let grammar = regex(&compiler, "[a-y]{3,}z");
+    let mut mask = TokenMask::new(grammar.vocabulary().len());
+    grammar.matcher().fill_mask(&mut mask).unwrap();
+    let stats = grammar.stats();
+    assert!(stats.compile.automata > std::time::Duration::ZERO, "{stats:?}");
+    let masks = stats.masks;
+    assert!([masks.walks, masks.slices].iter().all(|way| way.time.is_zero()) && masks.computed() > 0);
+}
