@@ -165,10 +165,16 @@ impl TokenNames for Words {
     }
 }
 
+/// Marks that look like no others: of MiniMax M3 and of Gemma 4.
+const ODD_MARKS: [&str; 2] = ["]<]minimax[>[", "<|\"|>"];
+
 /// The marks of a text: what is between angle brackets, or capitals between square ones.
 fn marks(text: &str) -> impl Iterator<Item = &str> {
     text.char_indices().filter_map(|(at, first)| {
         let rest = &text[at..];
+        if let Some(mark) = ODD_MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+            return Some(&rest[..mark.len()]);
+        }
         let close = match first {
             '<' => '>',
             '[' => ']',
