@@ -4,7 +4,7 @@ use grammask::ebnf::EbnfLimits;
 use grammask::json_schema::{
     Escapes, Formats, FreeNames, KeyOrder, Numbers, Objects, Retriever, Spelling, Unsupported, Whitespace,
 };
-use grammask::regex::{Dialect, LetterCase, Matching};
+use grammask::regex::{Dialect, Groups, LetterCase, Matching};
 use grammask::{EbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -192,6 +192,8 @@ pub(crate) fn regex_options(given: &mut Settings<'_>) -> PyResult<RegexOptions> 
     options.matching = given.choice("matching", &matching)?.unwrap_or(options.matching);
     let cases = [("exact", LetterCase::Exact), ("ignored", LetterCase::Ignored)];
     options.letter_case = given.choice("letter_case", &cases)?.unwrap_or(options.letter_case);
+    let groups = [("plain", Groups::Plain), ("captured", Groups::Captured)];
+    options.groups = given.choice("groups", &groups)?.unwrap_or(options.groups);
     let mut bounds = dict_of(given, "limits")?;
     set_regex_limits(&mut bounds, &mut options)?;
     bounds.finish("limits")?;

@@ -408,8 +408,8 @@ impl GrammarCompiler {
 
     /// Compiles a regular expression, which the whole text must match; see `Grammar.from_regex` for the options.
     #[pyo3(signature = (regex, **options),
-           text_signature = "($self, regex, *, dialect='ecma', matching='whole', letter_case='exact', limits=None, \
-                             interrupt=None)")]
+           text_signature = "($self, regex, *, dialect='ecma', matching='whole', letter_case='exact', groups='plain', \
+                             limits=None, interrupt=None)")]
     fn compile_regex(
         &self,
         py: Python<'_>,
@@ -499,8 +499,8 @@ impl GrammarCompiler {
 
     /// `compile_regex` on the threads of the compiler; returns a `CompileFuture`.
     #[pyo3(signature = (regex, **options),
-           text_signature = "($self, regex, *, dialect='ecma', matching='whole', letter_case='exact', limits=None, \
-                             interrupt=None)")]
+           text_signature = "($self, regex, *, dialect='ecma', matching='whole', letter_case='exact', groups='plain', \
+                             limits=None, interrupt=None)")]
     fn compile_regex_async<'py>(
         &self,
         py: Python<'py>,

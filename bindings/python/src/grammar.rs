@@ -261,12 +261,12 @@ impl Grammar {
     }
 
     /// The texts that a regular expression matches. `dialect` is `"ecma"` (ECMA-262) or `"perl"`. `matching` is
-    /// `"whole"` or `"search"` (anywhere in the text). `letter_case` is `"exact"` or `"ignored"`. `limits` is a dict of bounds:
+    /// `"whole"` or `"search"` (anywhere in the text). `letter_case` is `"exact"` or `"ignored"`. With `groups="captured"`, groups with names are captures. `limits` is a dict of bounds:
     /// `pattern_bytes`, `nesting`, `unicode_classes`, `folded_characters`, `expressions`.
     #[staticmethod]
     #[pyo3(signature = (regex_string, **options),
            text_signature = "(regex_string, *, print_converted_ebnf=False, dialect='ecma', matching='whole', \
-                             letter_case='exact', limits=None)")]
+                             letter_case='exact', groups='plain', limits=None)")]
     fn from_regex(py: Python<'_>, regex_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
         let prints = given.get("print_converted_ebnf")?.unwrap_or(false);

@@ -39,6 +39,7 @@ PYTHON = {
         "dialect": "dialect",
         "matching": "matching",
         "letter_case": "letter_case",
+        "groups": "groups",
         "limits": "limits",
     },
     "LarkOptions": {
@@ -139,6 +140,7 @@ ENUMS = {
     "Dialect": "dialect",
     "Matching": "matching",
     "LetterCase": "letter_case",
+    "Groups": "groups",
 }
 
 
@@ -302,6 +304,10 @@ def test_options_of_patterns(compiler):
     assert accepts(read("b", letter_case="ignored"), "B") and not accepts(read("b"), "B")
     assert accepts(read("[a-c&&b]", dialect="perl"), "b") and not accepts(read("[a-c&&b]"), "b&")
     assert not accepts(read("[a-c&&b]", dialect="perl"), "&") and accepts(read("[a-c&&b]"), "&")
+    for groups, captured in (("captured", [("name", b"ab")]), ("plain", [])):
+        matcher = grammask.GrammarMatcher(compiler.compile_regex("<(?<name>[a-z]+)>", groups=groups))
+        matcher.accept_string("<ab>")
+        assert matcher.get_captures() == captured
 
 
 def test_options_of_other_syntaxes(compiler):

@@ -1,5 +1,6 @@
 //! From what was written to the grammar.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
@@ -429,12 +430,12 @@ impl<'a> Scope<'a, '_> {
             Some(quoted) => (quoted, LetterCase::Ignored),
             None => (written, LetterCase::Exact),
         };
-        match serde_json::from_str(quoted) {
+        match serde_json::from_str(&without_short_escapes(quoted)) {
             Ok(text) => Ok((text, case)),
             Err(_) => Err(Fault::new(
                 "lark/escape",
                 "the string is not written as JSON writes strings",
-                r#"the escapes are \" \\ \/ \b \f \n \r \t \uHHHH"#,
+                r#"the escapes are \" \\ \/ \b \f \n \r \t \xHH \uHHHH"#,
                 broken_escape(quoted, span).unwrap_or(span),
             )),
         }
@@ -688,7 +689,30 @@ fn is_terminal(name: &str) -> bool {
     name.trim_start_matches('_').starts_with(|letter: char| letter.is_ascii_uppercase())
 }
 
-/// The first escape of a string that JSON does not have.
+/// A string with `\u00HH` for each `\xHH`, which JSON does not have.
+fn without_short_escapes(quoted: &str) -> Cow<'_, str> {
+    if !quoted.contains("\\x") {
+        return Cow::Borrowed(quoted);
+    }
+    let mut text = String::with_capacity(quoted.len() + 16);
+    let mut rest = quoted;
+    while let Some(place) = rest.find('\\') {
+        text.push_str(&rest[..place]);
+        rest = &rest[place..];
+        let (length, escape) = match rest.as_bytes() {
+            [_, b'x', one, other, ..] if one.is_ascii_hexdigit() && other.is_ascii_hexdigit() => (2, "\\u00"),
+            // Both backslashes, so that the second one begins no escape.
+            [_, b'\\', ..] => (2, "\\\\"),
+            _ => (1, "\\"),
+        };
+        text.push_str(escape);
+        rest = &rest[length..];
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
+}
+
+/// The first escape of a string that is none.
 fn broken_escape(quoted: &str, span: Span) -> Option<Span> {
     let mut rest = quoted.char_indices();
     while let Some((place, character)) = rest.next() {
@@ -699,6 +723,10 @@ fn broken_escape(quoted: &str, span: Span) -> Option<Span> {
         let digits = quoted.as_bytes().get(place + 2..place + 6);
         let is_known = match kind {
             'u' => digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
+            'x' => {
+                let digits = quoted.as_bytes().get(place + 2..place + 4);
+                digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            }
             kind => "\"\\/bfnrt".contains(kind),
         };
         if !is_known {

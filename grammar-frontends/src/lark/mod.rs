@@ -16,7 +16,7 @@
 //!   Comments begin with `//` or `#`. The text is what the rule `start` derives.
 //! - Names in lower case are rules, names in upper case terminals; leading underscores do not count. Terminals
 //!   are made of strings, regular expressions and terminals.
-//! - `"text"` with JSON's escapes, `"text"i` without regard to the case of ASCII letters, `"a".."z"`,
+//! - `"text"` with JSON's escapes and `\xHH`, `"text"i` without regard to the case of ASCII letters, `"a".."z"`.
 //!   `/pattern/flags` in the syntax of the `regex` crate with the flags `i`, `s` and `u`.
 //! - `a b`, `a | b`, `(a)`, `[a]` and `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{,m}`, `a{n,m}`, `a~n`, `a~n..m`. On terminals
 //!   also `a & b` (both match) and `~a` (does not match).

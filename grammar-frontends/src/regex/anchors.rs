@@ -28,10 +28,10 @@
 //! several variants of what is around it; the expressions counted as a tree are limited, since patterns like
 //! `(a|$)(a|$)(a|$)...` grow quadratically.
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder};
+use grammask_grammar_ir::{Capture, ExprId, GrammarBuilder, RuleOptions};
 use regex_syntax::hir::{self, Class, Hir, HirKind, Look};
 
-use super::options::{Matching, RegexOptions};
+use super::options::{Groups, Matching, RegexOptions};
 
 /// Why there is no expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,9 +51,10 @@ pub(super) fn compile(
     hir: &Hir,
     options: &RegexOptions,
 ) -> Result<ExprId, Problem> {
-    let compiler = AnchorCompiler { builder, stack: Vec::new(), limit: options.limits.expressions };
+    let (limit, groups) = (options.limits.expressions, options.groups);
+    let compiler = AnchorCompiler { builder, stack: Vec::new(), limit, groups };
     let (builder, variants) = hir::visit(hir, compiler)?;
-    let mut compiler = AnchorCompiler { builder, stack: Vec::new(), limit: options.limits.expressions };
+    let mut compiler = AnchorCompiler { builder, stack: Vec::new(), limit, groups };
     Ok(compiler.close(variants, options.matching))
 }
 
@@ -81,6 +82,7 @@ struct AnchorCompiler<'b> {
     /// Finished operands of the nodes that are open.
     stack: Vec<Variants>,
     limit: usize,
+    groups: Groups,
 }
 
 impl<'b> hir::Visitor for AnchorCompiler<'b> {
@@ -108,8 +110,14 @@ impl<'b> hir::Visitor for AnchorCompiler<'b> {
             HirKind::Look(Look::Start) => Variants { start: Some(self.empty()), ..Variants::default() },
             HirKind::Look(Look::End) => Variants { end: Some(self.empty()), ..Variants::default() },
             HirKind::Look(_) => return Err(Problem::LineAnchor),
-            // The operand is the result, and is on the stack already.
-            HirKind::Capture(_) => return Ok(()),
+            HirKind::Capture(group) => match &group.name {
+                Some(name) if self.groups == Groups::Captured => {
+                    let body = self.stack.pop().ok_or(Problem::Unsupported)?;
+                    self.captured(name, &body)?
+                }
+                // The operand is the result, and is on the stack already.
+                _ => return Ok(()),
+            },
             HirKind::Repetition(repetition) => {
                 let body = self.stack.pop().ok_or(Problem::Unsupported)?;
                 self.repeat(&body, repetition.min, repetition.max)
@@ -153,6 +161,26 @@ impl AnchorCompiler<'_> {
     fn operands(&mut self, count: usize) -> Result<Vec<Variants>, Problem> {
         let start = self.stack.len().checked_sub(count).ok_or(Problem::Unsupported)?;
         Ok(self.stack.split_off(start))
+    }
+
+    /// Each variant as a rule whose text is handed out.
+    fn captured(&mut self, name: &str, body: &Variants) -> Result<Variants, Problem> {
+        let mut rule = |language: Option<SizedLanguage>| match language {
+            None => Ok(None),
+            Some(language) => {
+                let rule = self.builder.declare_fresh("group").map_err(|_| Problem::TooLarge)?;
+                self.builder.define(rule, language.expr).map_err(|_| Problem::TooLarge)?;
+                let capture = Some(Capture::new(name));
+                self.builder.set_options(rule, RuleOptions { capture, ..RuleOptions::default() });
+                Ok(Some(SizedLanguage { expr: self.builder.rule(rule), ..language }))
+            }
+        };
+        Ok(Variants {
+            free: rule(body.free)?,
+            start: rule(body.start)?,
+            end: rule(body.end)?,
+            both: rule(body.both)?,
+        })
     }
 
     fn empty(&mut self) -> SizedLanguage {

@@ -4,12 +4,12 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
-use super::options::{ClassesLeft, Dialect, LetterCase, RegexOptions};
+use super::options::{ClassesLeft, Dialect, Groups, LetterCase, RegexOptions};
 use super::translated::Translated;
 use super::{anchors, ecma, look_ahead, refusal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
-/// The grammar of a pattern, with the one rule `root`.
+/// The grammar of a pattern, with the rule `root`, and one for each group that is captured.
 ///
 /// A pattern that matches no text (`a^b`) gives a root that matches nothing.
 pub fn parse(pattern: &str, options: &RegexOptions) -> Result<Grammar, Diagnostics> {
@@ -21,8 +21,8 @@ pub fn parse(pattern: &str, options: &RegexOptions) -> Result<Grammar, Diagnosti
         .map_err(|error| Diagnostics::from_grammar_error(pattern, &error))
 }
 
-/// Builds the expression of a pattern in `builder`. It has no rule references: it is an operand that the
-/// regular operators take.
+/// Builds the expression of a pattern in `builder`. Unless groups are captured, it has no rule references: it is an
+/// operand that the regular operators take.
 pub fn compile_into(
     builder: &mut GrammarBuilder,
     pattern: &str,
@@ -49,9 +49,16 @@ pub(crate) fn compile_next(
     }
     let translated = match options.dialect {
         Dialect::Perl => Translated::identity(pattern),
-        Dialect::Ecma => ecma::translate(pattern)?,
+        Dialect::Ecma => ecma::translate(pattern, options.groups)?,
     };
     let refuse = |diagnostic: refusal::Refusal| diagnostic.into_diagnostic(&translated, pattern);
+    if let (Some(place), Groups::Captured) = (translated.look_ahead, options.groups) {
+        let message = "a pattern with look-ahead captures no groups";
+        return Err(Diagnostic::error("regex/look-around", message)
+            .with_hint("write the pattern without look-ahead, or leave groups plain")
+            .with_label(pattern, place, "")
+            .into());
+    }
     let ast = ParserBuilder::new()
         .nest_limit(limits.nesting)
         .build()

@@ -13,12 +13,13 @@
 use grammask_grammar_ir::Span;
 
 use super::look_ahead::{AHEAD, NOT_AHEAD};
+use super::options::Groups;
 use super::refusal::{BACK_REFERENCE, LOOK_BEHIND, WORD_BOUNDARY};
 use super::translated::Translated;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// Rewrites an ECMA-262 pattern.
-pub(super) fn translate(pattern: &str) -> Result<Translated, Diagnostics> {
+pub(super) fn translate(pattern: &str, groups: Groups) -> Result<Translated, Diagnostics> {
     let mut translator = Translator {
         pattern,
         position: 0,
@@ -28,7 +29,8 @@ pub(super) fn translate(pattern: &str) -> Result<Translated, Diagnostics> {
         dot_all: vec![DotAll::No],
         previous: Previous::Nothing,
         look_ahead: None,
-        groups: 0,
+        look_ahead_groups: 0,
+        groups,
     };
     while translator.position < pattern.len() {
         translator.token = translator.position;
@@ -79,7 +81,9 @@ struct Translator<'p> {
     previous: Previous,
     look_ahead: Option<Span>,
     /// Groups that stand for look-ahead; their names have to differ.
-    groups: u32,
+    look_ahead_groups: u32,
+    /// Whether groups keep their names.
+    groups: Groups,
 }
 
 /// The meaning of an escape.
@@ -271,8 +275,11 @@ impl<'p> Translator<'p> {
         } else if self.eat("P=") {
             return self.refuse_named(BACK_REFERENCE);
         } else if self.eat("<") || self.eat("P<") {
-            self.group_name()?;
-            self.emit("(?:");
+            let name = self.group_name()?;
+            match self.groups {
+                Groups::Plain => self.emit("(?:"),
+                Groups::Captured => self.emit(&format!("(?P<{name}>")),
+            }
         } else {
             match self.flags(dot_all)? {
                 (flags, inner, GroupEnd::Colon) => {
@@ -298,11 +305,11 @@ impl<'p> Translator<'p> {
 
     fn look_ahead(&mut self, name: &str) {
         self.look_ahead.get_or_insert(Span::new(self.token, self.position));
-        self.groups += 1;
-        self.emit(&format!("(?P<{name}{}>", self.groups));
+        self.look_ahead_groups += 1;
+        self.emit(&format!("(?P<{name}{}>", self.look_ahead_groups));
     }
 
-    fn group_name(&mut self) -> Outcome<()> {
+    fn group_name(&mut self) -> Outcome<&'p str> {
         let length = self.rest().find('>').unwrap_or(0);
         let name = &self.rest()[..length];
         let valid = |(index, character): (usize, char)| {
@@ -318,7 +325,7 @@ impl<'p> Translator<'p> {
             );
         }
         self.position += length + 1;
-        Ok(())
+        Ok(name)
     }
 
     /// The flags after `(?`, without `s`, which is kept here.

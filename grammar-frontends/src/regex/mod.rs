@@ -1,8 +1,8 @@
 //! Regular expressions, parsed by `regex-syntax`.
 //!
 //! A pattern is read in one of two [dialects](Dialect) and stands for the texts that it matches
-//! [as a whole](Matching::Whole) or [somewhere](Matching::Search). Groups, names and greediness do not matter
-//! to that and are dropped. Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
+//! [as a whole](Matching::Whole) or [somewhere](Matching::Search). Greediness does not matter to
+//! that and is dropped, and so are groups, unless those with names are to be [captured](Groups::Captured). Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
 //! method). The ECMA dialect has look-ahead where no repeat is around it or the repeat reads single
@@ -39,4 +39,4 @@ mod translated;
 pub(crate) use compile::compile_next;
 pub use compile::{compile_into, parse};
 pub(crate) use options::ClassesLeft;
-pub use options::{Dialect, LetterCase, Matching, RegexLimits, RegexOptions};
+pub use options::{Dialect, Groups, LetterCase, Matching, RegexLimits, RegexOptions};

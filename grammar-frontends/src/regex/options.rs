@@ -35,6 +35,18 @@ pub enum LetterCase {
     Ignored,
 }
 
+/// Whether the texts of groups with names are handed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Groups {
+    /// They are not: groups only group.
+    #[default]
+    Plain,
+    /// They are captures under the group's name (`(?<name>...)`, `(?P<name>...)`), as those of rules. A group that is
+    /// repeated is captured each time. Names are made of letters, digits and `_`, and differ. Where a pattern can be
+    /// read in several ways, none goes before another.
+    Captured,
+}
+
 /// How to read a pattern, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -45,6 +57,8 @@ pub struct RegexOptions {
     pub matching: Matching,
     /// Whether case counts; it does by default.
     pub letter_case: LetterCase,
+    /// Whether the texts of groups with names are handed out; they are not by default.
+    pub groups: Groups,
     /// Bounds on what is taken.
     pub limits: RegexLimits,
 }
@@ -60,6 +74,7 @@ setters! { RegexOptions {
     dialect: Dialect,
     matching: Matching,
     letter_case: LetterCase,
+    groups: Groups,
     limits: RegexLimits,
 } }
 

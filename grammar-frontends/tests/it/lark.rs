@@ -59,6 +59,12 @@ fn every_construct() {
 }
 
 #[test]
+fn characters_by_their_numbers() {
+    check(r#"start: "\x41\x2d\\x41\u0042" "\xe9"i"#, &["A-\\x41Bé"], &["A-AB\u{e9}", "A-\\x41B"]);
+    check(r#"start: "\x61"i "\x30".."\x39""#, &["A0", "a9"], &["a"]);
+}
+
+#[test]
 fn skipped_text_stands_behind_terminals() {
     let source = "start: \"a\" B \"c\"\nB: \"b\" \"b\"\n%ignore \" \"\n";
     check(source, &["abbc", "a bb  c ", "abbc   "], &[" abbc", "ab bc", "abb"]);
@@ -463,7 +469,8 @@ fn reports() {
         ("%declare X Y\nstart: X Y", "1:1: error: `%declare` names"),
         ("start: \"a\"?~2", "1:12: error: there is nothing before this to repeat"),
         ("start: ~ \"a\" ~", "1:14: error: nothing follows this `~`"),
-        ("start: \"a\\nb\\x41\"i", "1:13: error: the string is not written as JSON"),
+        ("start: \"a\\nb\\x4g\"i", "1:13: error: the string is not written as JSON"),
+        ("start: \"\\x41\\q\"", "1:13: error: the string is not written as JSON"),
         ("start: \"a\\u12\"", "1:10: error: the string is not written as JSON"),
         ("start: \"\t\"", "1:8: error: the string is not written as JSON"),
         ("start: %regex {\"substring_words\": \"a b\"}", "1:15: error: `substring_words` is not supported"),

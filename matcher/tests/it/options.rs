@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
+use grammask_grammar_frontends::regex::{Dialect, Groups, Matching, RegexOptions};
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CaptureEnds, Compiler, MatchError, Matcher};
@@ -62,6 +63,45 @@ fn what_a_rule_has_read_is_captured() {
         "<ab>(1,2)",
         &["name=ab@1", "item=1@5", "item=2@7", "all=1,2@5", "item=(1,2)@4", "all=(1,2)@4"],
     );
+}
+
+#[test]
+fn groups_with_names_are_captured() {
+    let check = |options: &RegexOptions, pattern: &str, text: &str, wanted: &[&str]| {
+        let mut matcher = compiler(&["a"]).regex(pattern, options).unwrap().matcher();
+        matcher.accept_bytes(text.as_bytes()).unwrap();
+        assert_eq!(captured(&mut matcher, CaptureEnds::Longest), wanted, "{pattern} {text:?}");
+    };
+    let perl = RegexOptions::default().groups(Groups::Captured);
+    let ecma = perl.clone().dialect(Dialect::Ecma);
+    let date = r"(?<year>[0-9]{4})-(?<month>[0-9]{2})(T([0-9]))?";
+    for options in [&perl, &ecma] {
+        check(options, date, "2024-07T1", &["year=2024@0", "month=07@5"]);
+        check(
+            options,
+            "(?:(?P<word>[a-z]+),)*(?<last>[a-z]+);",
+            "ab,c,d;",
+            &["word=ab@0", "word=c@3", "last=d@5"],
+        );
+        check(options, "(?<all>(?<a>a*)b)?", "aab", &["a=aa@0", "all=aab@0"]);
+        // Each way to need an anchor is a rule of its own.
+        check(options, "(?<a>^a|b)c|(?<d>d$)", "ac", &["a=a@0"]);
+        check(options, "(?<a>^a|b)c|(?<d>d$)", "d", &["d=d@0"]);
+        // They read the same texts as plain ones.
+        check(&options.clone().groups(Groups::Plain), date, "2024-07", &[]);
+    }
+    let search = perl.clone().matching(Matching::Search);
+    check(&search, "<(?<tag>[a-z])>", "x<a>y<b>", &["tag=a@2", "tag=b@6"]);
+    let refused = [
+        ("(?=a)(?<a>a)", "look-ahead captures no groups"),
+        ("(?<a$>a)", "name"),
+        ("(?<a>a)|(?<a>b)", "taken"),
+    ];
+    for (pattern, part) in refused {
+        let error = compiler(&["a"]).regex(pattern, &ecma).unwrap_err().to_string();
+        assert!(error.contains(part), "{pattern}: {error}");
+        assert!(compiler(&["a"]).regex(pattern, &ecma.clone().groups(Groups::Plain)).is_ok(), "{pattern}");
+    }
 }
 
 #[test]

@@ -193,6 +193,7 @@ class Grammar:
         dialect: Literal["ecma", "perl"] = "ecma",
         matching: Literal["whole", "search"] = "whole",
         letter_case: Literal["exact", "ignored"] = "exact",
+        groups: Literal["plain", "captured"] = "plain",
         limits: _Limits = None,
     ) -> Grammar: ...
     @staticmethod
@@ -362,6 +363,7 @@ class GrammarCompiler:
         dialect: Literal["ecma", "perl"] = "ecma",
         matching: Literal["whole", "search"] = "whole",
         letter_case: Literal["exact", "ignored"] = "exact",
+        groups: Literal["plain", "captured"] = "plain",
         limits: _Limits = None,
         interrupt: Interrupt | None = None,
     ) -> CompiledGrammar: ...
@@ -372,6 +374,7 @@ class GrammarCompiler:
         dialect: Literal["ecma", "perl"] = "ecma",
         matching: Literal["whole", "search"] = "whole",
         letter_case: Literal["exact", "ignored"] = "exact",
+        groups: Literal["plain", "captured"] = "plain",
         limits: _Limits = None,
         interrupt: Interrupt | None = None,
     ) -> CompileFuture: ...

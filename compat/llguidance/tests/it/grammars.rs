@@ -3,7 +3,7 @@
 use llguidance::api::{GrammarWithLexer, StopReason, TopLevelGrammar};
 use serde_json::json;
 
-use crate::support::{Call, Subject, bytes, environment, ours, theirs};
+use crate::support::{Call, Subject, bytes, environment, lark, ours, theirs};
 
 #[test]
 fn json_is_that_of_llguidance() {
@@ -118,6 +118,23 @@ fn every_kind_of_data() {
         let grammar = TopLevelGrammar::from_tagged_str(kind, data).unwrap();
         let mut matcher = llguidance::Matcher::new(factory.create_parser(grammar));
         assert!(is_whole(&mut matcher, text), "{kind}: {:?}", matcher.get_error());
+    }
+}
+
+#[test]
+fn strings_mean_the_same() {
+    let environment = environment();
+    for string in [r#""\x41\x2d\u0042""#, r#""\xe9""#, r#""\\x41""#, r#""\x7A"i"#] {
+        let request = lark(&format!("start: {string}"));
+        let (mut one, mut other) = (ours(&environment, &request), theirs(&environment, &request));
+        assert_eq!(one.state(None), other.state(None), "{string}");
+        for text in ["A-B", "é", "\\x41", "A", "z", "Z"] {
+            assert_eq!(
+                is_whole(&mut one.clone(), text),
+                is_whole(&mut other.clone(), text),
+                "{string}: {text}"
+            );
+        }
     }
 }
 
