@@ -138,6 +138,19 @@ fn strings_mean_the_same() {
     }
 }
 
+#[test]
+fn numbers_are_spelled_as_serialisers_print_them() {
+    let environment = environment();
+    let factory = llguidance::ParserFactory::new_simple(&environment).unwrap();
+    let is_number = |kind: &str, text: &str| {
+        let grammar = TopLevelGrammar::from_json_schema(json!({"type": kind}));
+        is_whole(&mut llguidance::Matcher::new(factory.create_parser(grammar)), text)
+    };
+    assert!(["2.5", "-3", "64.0"].iter().all(|text| is_number("number", text)));
+    assert!(["64", "64.0"].iter().all(|text| is_number("integer", text)));
+    assert!(!["2.50", "3e4"].iter().any(|text| is_number("number", text)));
+}
+
 /// A grammar may refer to itself, and several to one another.
 #[test]
 fn grammars_that_refer_in_circles() {
