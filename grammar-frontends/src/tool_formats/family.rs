@@ -61,8 +61,8 @@ pub(super) enum Part {
     Arguments(Style),
 }
 
-/// How a row of calls is written: the spellings of its opening mark, the separator and the closing mark. Spellings begin
-/// with the family's trigger.
+/// How a row of calls is written: the spellings of its opening mark, the separator and the closing mark. Where there are
+/// several spellings, they begin with the family's trigger.
 pub(super) type Row = (&'static [&'static str], &'static str, &'static str);
 
 /// The layout of calls in the answer.
