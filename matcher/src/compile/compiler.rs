@@ -277,7 +277,8 @@ impl<B: BuildBackend> Compiler<B> {
         times: CompileTimes,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         span!("backend");
-        let CompilerParts { vocabulary, limits, masks, pool, interrupt, budget, mask_clock, .. } = &self.parts;
+        let CompilerParts { vocabulary, limits, masks, pool, interrupt, budget, mask_clock, .. } =
+            &self.parts;
         let settings = BackendSettings {
             longest_token: u32::try_from(vocabulary.max_token_len()).unwrap_or(u32::MAX),
             max_table_bytes: limits.max_table_bytes,
