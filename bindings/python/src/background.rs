@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use crate::compiled::CompiledGrammar;
 use crate::engines::Engine;
 use crate::errors::{Syntax, interrupted, raise, refused, warn};
+use crate::forks::attach_apart_from_forks;
 use crate::kept::{Kept, Shelf};
 use crate::metrics::COMPILE_SECONDS;
 use crate::source::Source;
@@ -140,7 +141,7 @@ impl Answer {
     fn deliver(&mut self, outcome: impl FnOnce(Python<'_>, &Py<TokenizerInfo>) -> PyResult<CompiledGrammar>) {
         let Some(future) = self.future.take() else { return };
         let Some(_delivery) = Delivery::begin() else { return };
-        Python::try_attach(|py| {
+        attach_apart_from_forks(|py| {
             let told = match outcome(py, &self.tokenizer).and_then(|compiled| Bound::new(py, compiled)) {
                 Ok(compiled) => future.call_method1(py, "deliver", (compiled, py.None())),
                 Err(error) => future.call_method1(py, "deliver", (py.None(), error)),

@@ -27,7 +27,19 @@ pub(crate) fn detach<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -
     })
 }
 
-/// Waits until no table is being written.
+/// Runs `work` with the interpreter's lock on a thread that Python did not start; not where the interpreter is at its end.
+/// CPython makes a state for such a thread under a lock of its own, which a child that is forked meanwhile waits for without
+/// end (seen with 3.11.7). So a fork waits until the state is made.
+pub(crate) fn attach_apart_from_forks(work: impl FnOnce(Python<'_>)) {
+    let tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
+    Python::try_attach(|py| {
+        // The forking thread needs the interpreter's lock, which is held here. The work may fork.
+        drop(tables);
+        work(py);
+    });
+}
+
+/// Waits until no table is being written, and no thread comes to the interpreter.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     // Threads that write to tables hold no interpreter's lock, so other threads may run while this one waits.
