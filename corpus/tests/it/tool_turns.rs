@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use grammask_corpus::{Case, Expectation, Rejected, tool_turns};
 use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
 use grammask_grammar_frontends::tool_formats::ToolFormat;
-use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
-use grammask_mask_cache::{TokenId, TokenKind, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_grammar_ir::passes::resolve_tokens;
+use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler};
 use grammask_oracle::{Derivations, Recogniser};
 
@@ -137,34 +137,6 @@ impl Words {
     }
 }
 
-impl TokenNames for Words {
-    fn special(&self) -> Vec<(&str, u32)> {
-        let special = self.ids().filter(|&id| self.is_special(id));
-        special.map(|id| (std::str::from_utf8(self.bytes(id)).unwrap(), id.get())).collect()
-    }
-
-    fn text(&self, bytes: &[u8]) -> Option<u32> {
-        self.ids().find(|&id| Self::text(self, id) == bytes).map(TokenId::get)
-    }
-
-    fn kind(&self, id: u32) -> TokenSort {
-        match self.compiler.vocabulary().id(id).map(|id| self.compiler.vocabulary().kind(id)) {
-            Some(TokenKind::Text) => TokenSort::Text,
-            Some(TokenKind::Special) => TokenSort::Special,
-            Some(TokenKind::Stop) => TokenSort::Stop,
-            _ => TokenSort::Nothing,
-        }
-    }
-
-    fn stop(&self) -> Vec<u32> {
-        vec![Words::stop(self).get()]
-    }
-
-    fn count(&self) -> usize {
-        self.bytes.len() - 1
-    }
-}
-
 /// Marks that look like no others: of MiniMax M3 and of Gemma 4.
 const ODD_MARKS: [&str; 2] = ["]<]minimax[>[", "<|\"|>"];
 
@@ -203,7 +175,9 @@ impl<'w> Walk<'w> {
         let options = StructuralTagOptions::default();
         let tag = case.structural_tag(choice).unwrap();
         let compiled = words.compiler.tag(&tag, &options).unwrap();
-        let recogniser = Recogniser::new(&resolve_tokens(&tag.grammar(&options).unwrap(), words).unwrap());
+        let recogniser = Recogniser::new(
+            &resolve_tokens(&tag.grammar(&options).unwrap(), &**words.compiler.vocabulary()).unwrap(),
+        );
         Self { words, compiled, recogniser }
     }
 

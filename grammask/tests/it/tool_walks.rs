@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use grammask::tool_formats::{ParallelCalls, Reasoning};
 use grammask::{
-    CompiledGrammar, Compiler, StructuralTagOptions, TokenId, TokenKind, TokenMask, ToolFormat, ToolRequest,
-    Vocabulary, VocabularyOptions,
+    CompiledGrammar, Compiler, StructuralTagOptions, TokenId, TokenMask, ToolFormat, ToolRequest, Vocabulary,
+    VocabularyOptions,
 };
-use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
+use grammask_grammar_ir::passes::resolve_tokens;
 use grammask_oracle::{Derivations, Recogniser};
 use serde_json::{Value, json};
 
@@ -189,34 +189,6 @@ fn marks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl TokenNames for Words {
-    fn special(&self) -> Vec<(&str, u32)> {
-        let special = self.ids().filter(|&id| self.is_special(id));
-        special.map(|id| (std::str::from_utf8(&self.bytes[id.get() as usize]).unwrap(), id.get())).collect()
-    }
-
-    fn text(&self, bytes: &[u8]) -> Option<u32> {
-        self.ids().find(|&id| Self::text(self, id) == bytes).map(TokenId::get)
-    }
-
-    fn kind(&self, id: u32) -> TokenSort {
-        match self.compiler.vocabulary().id(id).map(|id| self.compiler.vocabulary().kind(id)) {
-            Some(TokenKind::Text) => TokenSort::Text,
-            Some(TokenKind::Special) => TokenSort::Special,
-            Some(TokenKind::Stop) => TokenSort::Stop,
-            _ => TokenSort::Nothing,
-        }
-    }
-
-    fn stop(&self) -> Vec<u32> {
-        vec![Words::stop(self).get()]
-    }
-
-    fn count(&self) -> usize {
-        self.bytes.len() - 1
-    }
-}
-
 /// An answer in several settings.
 struct Answer {
     family: &'static str,
@@ -325,7 +297,9 @@ fn masks_of_all_families_equal_the_oracle() {
         let options = StructuralTagOptions::default();
         let tag = ToolFormat::named(answer.family).unwrap().structure(&request).unwrap();
         let compiled = words.compiler.tag(&tag, &options).unwrap();
-        let recogniser = Recogniser::new(&resolve_tokens(&tag.grammar(&options).unwrap(), &words).unwrap());
+        let recogniser = Recogniser::new(
+            &resolve_tokens(&tag.grammar(&options).unwrap(), &**words.compiler.vocabulary()).unwrap(),
+        );
         for round in 0..rounds() {
             let mut random = fastrand::Rng::with_seed(seed as u64 + 1_000 * round);
             let context = format!("{} {} {:?}, round {round}", answer.family, answer.choice, answer.text);

@@ -14,6 +14,7 @@ mod embedded;
 pub(crate) mod error;
 pub(crate) mod options;
 mod stop_tokens;
+mod token_names;
 mod token_texts;
 mod tokenizer_json;
 pub(crate) mod tokens;

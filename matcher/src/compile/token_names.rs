@@ -6,12 +6,10 @@ use std::sync::{Arc, OnceLock};
 #[cfg(feature = "structural-tag")]
 use grammask_grammar_frontends::structural_tag::TagText;
 use grammask_grammar_ir::Grammar;
-use grammask_grammar_ir::passes::{
-    ResolveTokensError, SpecialNames, TokenNames, TokenSort, mentions_tokens, resolve_tokens_with,
-};
+use grammask_grammar_ir::passes::{ResolveTokensError, SpecialNames, mentions_tokens, resolve_tokens_with};
 #[cfg(feature = "structural-tag")]
 use grammask_grammar_ir::{Pattern, PatternPart, TokenRef};
-use grammask_mask_cache::{TokenId, TokenKind, Vocabulary};
+use grammask_mask_cache::Vocabulary;
 
 use crate::base::error::CompileError;
 
@@ -31,8 +29,7 @@ impl TokenResolver {
         if !mentions_tokens(grammar) {
             return Ok(Cow::Borrowed(grammar));
         }
-        let tokens = VocabularyNames(&self.vocabulary);
-        Ok(Cow::Owned(resolve_tokens_with(grammar, &tokens, self.names()?)?))
+        Ok(Cow::Owned(resolve_tokens_with(grammar, &*self.vocabulary, self.names()?)?))
     }
 
     /// As [`resolve`](Self::resolve); nothing is copied where no token is named.
@@ -50,7 +47,7 @@ impl TokenResolver {
         match text {
             TagText::Text(text) => Some(names.split(text)),
             TagText::Token(token) => {
-                let id = names.id(token, &VocabularyNames(&self.vocabulary))?;
+                let id = names.id(token, &*self.vocabulary)?;
                 Some(vec![PatternPart::Token(TokenRef::Id(id))])
             }
         }
@@ -68,43 +65,9 @@ impl TokenResolver {
         match self.names.get() {
             Some(names) => Ok(names),
             None => {
-                let names = SpecialNames::new(&VocabularyNames(&self.vocabulary))?;
+                let names = SpecialNames::new(&*self.vocabulary)?;
                 Ok(self.names.get_or_init(|| names))
             }
         }
-    }
-}
-
-/// A vocabulary, as a grammar asks it.
-struct VocabularyNames<'v>(&'v Vocabulary);
-
-impl TokenNames for VocabularyNames<'_> {
-    fn special(&self) -> Vec<(&str, u32)> {
-        let text = |(id, name): (TokenId, _)| {
-            Some((std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?, id.get()))
-        };
-        self.0.special_names().filter_map(text).collect()
-    }
-
-    fn text(&self, bytes: &[u8]) -> Option<u32> {
-        self.0.text_token(bytes).map(|id| id.get())
-    }
-
-    fn kind(&self, id: u32) -> TokenSort {
-        match self.0.id(id).map(|id| self.0.kind(id)) {
-            Some(TokenKind::Text) => TokenSort::Text,
-            Some(TokenKind::Special) => TokenSort::Special,
-            Some(TokenKind::Stop) => TokenSort::Stop,
-            Some(TokenKind::Empty) | None => TokenSort::Nothing,
-        }
-    }
-
-    fn stop(&self) -> Vec<u32> {
-        self.0.stop_tokens().iter().map(|id| id.get()).collect()
-    }
-
-    fn count(&self) -> usize {
-        let special = self.0.special_tokens().count() - self.0.stop_tokens().len();
-        self.0.sorted_text_tokens().len() + special
     }
 }
