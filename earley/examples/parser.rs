@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use grammask_earley::fsm::{CompileOptions, compile};
+use grammask_earley::ir::{Grammar, GrammarBuilder, GrammarError};
+use grammask_earley::parser_backend::{Backend, Fuel, StepError};
 use grammask_earley::{Config, Engine};
-use grammask_fsm::{CompileOptions, compile};
-use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError};
-use grammask_parser_backend::{Backend, Fuel, StepError};
 
 /// sum ::= sum "+" sum | "(" sum ")" | "x"
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use grammask_fsm::{Distinct, DistinctScope as Scope, Program, TokenLabel, TokenSide};
+use grammask_fsm::{Distinct, OpenedScope, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, Configuration, DistinctScope, Fuel, MaskKey, Requirement, Run, Split,
     StepError, TableCounts, TokenSet,
@@ -194,10 +194,10 @@ impl Backend for Engine {
             .program
             .distinct_scope_at(self.automaton.set(state).items.iter().map(|item| item.state), byte)
         {
-            Scope::Nothing => DistinctScope::Nothing,
-            Scope::Of(Distinct::Items) => DistinctScope::Items,
-            Scope::Of(Distinct::Names) => DistinctScope::Names,
-            Scope::Ambiguous => DistinctScope::Ambiguous,
+            OpenedScope::Nothing => DistinctScope::Nothing,
+            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
+            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
+            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
         }
     }
 

@@ -87,4 +87,7 @@ pub use config::Config;
 pub use derivations::captures::{CaptureEnds, Captured};
 pub use derivations::parse::{Derivations, InputUnit, WholeToken};
 pub use engine::Engine;
+pub use grammask_fsm as fsm;
+pub use grammask_grammar_ir as ir;
+pub use grammask_parser_backend as parser_backend;
 pub use tables::state::State;

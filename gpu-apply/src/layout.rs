@@ -221,8 +221,8 @@ fn check_selection(layout: &Layout<'_>) -> Result<(), ApplyError> {
     }
     let mut sorted = list.to_vec();
     sorted.sort_unstable();
-    match sorted.array_windows().find(|[a, b]| a == b) {
-        Some([row, _]) => Err(ApplyError::layout(format!("row {row} is selected twice; name it once"))),
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(ApplyError::layout(format!("row {} is selected twice; name it once", pair[0]))),
         None => Ok(()),
     }
 }

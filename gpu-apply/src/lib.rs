@@ -66,10 +66,7 @@
 //! # Features
 //!
 //! * `cuda`, off by default: the module `cuda`, the same on NVIDIA devices, on Linux (x86-64, aarch64).
-//!   Building needs no CUDA and no C++, and a program that is built with it starts without a driver. The
-//!   crate `cust` asks for a folder of CUDA's libraries all the same. Outside this repository, set
-//!   `CUDA_LIBRARY_PATH` to a folder that holds `lib64/libcuda.a`, which may be an empty archive (the 8 bytes
-//!   `!<arch>` and a line feed).
+//!   Building needs no CUDA and no C++, and a program that is built with it starts without a driver.
 #![deny(missing_docs)]
 
 // In the order in which they build on one another.

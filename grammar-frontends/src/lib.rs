@@ -96,3 +96,4 @@ pub mod structural_tag;
 pub mod tool_formats;
 
 pub use diagnostic::{Color, Diagnostic, Diagnostics, Label, Severity};
+pub use grammask_grammar_ir as ir;

@@ -66,6 +66,7 @@ pub struct RuleOptions {
 
 /// The kinds of values that do not repeat in an array or object of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Distinct {
     /// The items of an array.
     Items,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use grammask_mask_cache::parser_backend::{Backend, BuildError, Fuel, MaskKey, Requirement, StepError};
 use grammask_mask_cache::{LocalPool, MaskMemo, Scratch, TokenSets, Vocabulary, VocabularyOptions};
-use grammask_parser_backend::{Backend, BuildError, Fuel, MaskKey, Requirement, StepError};
 
 /// Reads a number digit by digit, and keeps its remainder.
 struct DividedBySeven;

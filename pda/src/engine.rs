@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use grammask_fsm::{Distinct, DistinctScope as Scope, Program};
+use grammask_fsm::{Distinct, OpenedScope, Program};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, DistinctScope, Fuel, MaskKey, Requirement, Run, Split, StepError,
     TableCounts,
@@ -151,10 +151,10 @@ impl Backend for Engine {
             .program
             .distinct_scope_at(self.automaton.list(state).stacks.iter().map(|stack| stack.state), byte)
         {
-            Scope::Nothing => DistinctScope::Nothing,
-            Scope::Of(Distinct::Items) => DistinctScope::Items,
-            Scope::Of(Distinct::Names) => DistinctScope::Names,
-            Scope::Ambiguous => DistinctScope::Ambiguous,
+            OpenedScope::Nothing => DistinctScope::Nothing,
+            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
+            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
+            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
         }
     }
 

@@ -95,4 +95,7 @@ mod engine;
 
 pub use config::Config;
 pub use engine::Engine;
+pub use grammask_fsm as fsm;
+pub use grammask_grammar_ir as ir;
+pub use grammask_parser_backend as parser_backend;
 pub use stacks::State;

@@ -15,7 +15,6 @@ use crate::ids::{Id, IdVec, Offset, PartId};
 use crate::link::scope::{Linked, Parts};
 use crate::passes::ids::ChainId;
 use crate::program::byte_classes::ByteClasses;
-use crate::program::distinct::Distinct;
 use crate::program::fragment_name::FragmentName;
 use crate::program::sub_programs::{FirstIds, SubPrograms};
 use crate::program::tables::StateRow;
@@ -205,7 +204,7 @@ fn options(grammar: &Grammar, rule: Option<RuleId>) -> Option<Box<Options>> {
         capture: options.capture.as_ref().map(|capture| (capture.name.clone(), capture.hidden_suffix)),
         end_capture: options.end_capture.as_ref().map(|end| (end.name.clone(), end.bytes)),
         temperature: options.temperature.map(|temperature| temperature.value().to_bits()),
-        distinct: options.distinct.map(Distinct::of),
+        distinct: options.distinct,
     };
     (!options.is_empty()).then(|| Box::new(kept))
 }

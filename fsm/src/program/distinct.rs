@@ -4,40 +4,15 @@
 //! own, called only directly after a bracket. So the states after a bracket show which kind of array it
 //! opens. They call such a fragment and do nothing else, or they do not call one.
 
+use grammask_grammar_ir::Distinct;
 use smallvec::SmallVec;
 
 use crate::error::AutomataError;
 use crate::program::tables::{Call, FragmentId, Options, Program, StateId};
 
-/// The values that do not repeat in an array or object of JSON.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Distinct {
-    /// The items of an array.
-    Items,
-    /// The names of an object.
-    Names,
-}
-
-impl Distinct {
-    pub(crate) fn of(distinct: grammask_grammar_ir::Distinct) -> Self {
-        match distinct {
-            grammask_grammar_ir::Distinct::Items => Self::Items,
-            grammask_grammar_ir::Distinct::Names => Self::Names,
-        }
-    }
-
-    fn bracket(self) -> u8 {
-        match self {
-            Self::Items => grammask_grammar_ir::Distinct::Items.bracket(),
-            Self::Names => grammask_grammar_ir::Distinct::Names.bracket(),
-        }
-    }
-}
-
 /// The scope that a byte opens: an array or object in which something must not occur twice, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum DistinctScope {
+pub enum OpenedScope {
     /// Nothing of this kind.
     Nothing,
     /// An array whose items, or an object whose names, must differ.
@@ -48,12 +23,12 @@ pub enum DistinctScope {
 
 impl Program {
     /// The scope that a byte opens after some states, in which one text is read in several ways.
-    pub fn distinct_scope_at(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> DistinctScope {
+    pub fn distinct_scope_at(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> OpenedScope {
         let edges = states.into_iter().flat_map(|state| self.byte_edges(state));
         let states = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
         let mut left: SmallVec<[StateId; 8]> = states.collect();
         let mut met: SmallVec<[StateId; 8]> = SmallVec::new();
-        let mut found: Option<DistinctScope> = None;
+        let mut found: Option<OpenedScope> = None;
         while let Some(id) = left.pop() {
             // A linear search, because there are few: the states after one byte, and those that they reach
             // without reading.
@@ -66,17 +41,17 @@ impl Program {
             // A reading without a call goes on in an array or object that is not compared.
             let is_plain = state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
             let calls = state.calls.iter().map(|call| match self.distinct_of(call.fragment) {
-                Some(distinct) => DistinctScope::Of(distinct),
-                None => DistinctScope::Nothing,
+                Some(distinct) => OpenedScope::Of(distinct),
+                None => OpenedScope::Nothing,
             });
-            for opened in calls.chain(is_plain.then_some(DistinctScope::Nothing)) {
+            for opened in calls.chain(is_plain.then_some(OpenedScope::Nothing)) {
                 match found {
-                    Some(known) if known != opened => return DistinctScope::Ambiguous,
+                    Some(known) if known != opened => return OpenedScope::Ambiguous,
                     _ => found = Some(opened),
                 }
             }
         }
-        found.unwrap_or(DistinctScope::Nothing)
+        found.unwrap_or(OpenedScope::Nothing)
     }
 
     fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {

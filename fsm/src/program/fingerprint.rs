@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use grammask_grammar_ir::Distinct;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::ids::Id;
-use crate::program::distinct::Distinct;
 use crate::program::tables::{Fragment, FragmentId, Options, Permutation, Program, Role, TokenSide};
 
 impl Program {

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use grammask_grammar_ir::Distinct;
+
 use crate::error::AutomataError;
 use crate::ids::{Id, Offset, define_id};
 use crate::program::byte_classes::ByteClasses;
 use crate::program::deferred::Urgency;
-use crate::program::distinct::Distinct;
 use crate::program::fragment_name::FragmentName;
 use crate::program::left_corners::LeftCorners;
 use crate::program::sub_programs::{IdMap, SubPrograms};

@@ -9,13 +9,13 @@ use grammask_gpu_apply::{
     ApplyError, Layout, Logit, Padding, Processor, Rows, Sampling, apply_mask, argmax, sample,
 };
 
-use crate::memory::{Result, address, download, enter, upload};
+use crate::memory::{Plain, Result, download, upload};
 
 const ROUNDS: usize = 400;
 
 trait Element: Logit {
     const TYPE: LogitType;
-    type Plain: cust::memory::DeviceCopy + Default + Copy + Eq + std::fmt::Debug;
+    type Plain: Plain + Eq + std::fmt::Debug + std::fmt::LowerHex;
     fn make(value: f32) -> Self;
     fn plain(self) -> Self::Plain;
 }
@@ -54,7 +54,6 @@ impl Element for bf16 {
 }
 
 pub(crate) fn run(device: &Device) -> Result<()> {
-    let _context = enter()?;
     check::<f32>(device, 1)?;
     check::<f16>(device, 2)?;
     check::<bf16>(device, 3)?;
@@ -154,17 +153,18 @@ impl<T: Element> Case<T> {
     /// Calls `launch` with the batch in device memory; gives what the logits are then.
     fn on_device(
         &self,
+        device: &Device,
         launch: impl FnOnce(&DeviceBatch) -> std::result::Result<(), ApplyError>,
     ) -> Result<Vec<T::Plain>> {
-        let (logits, masks) = (upload(&self.plain())?, upload(&self.masks)?);
+        let (logits, masks) = (upload(device, &self.plain())?, upload(device, &self.masks)?);
         let numbers = self.selection.as_ref().map_or(&[][..], |(_, list)| list);
         let list: Vec<i32> = numbers.iter().map(|&row| row as i32).collect();
-        let list = upload(&list)?;
-        let (place, count) = (address(&list), numbers.len() as u32);
+        let list = upload(device, &list)?;
+        let (place, count) = (list.address(), numbers.len() as u32);
         let batch = DeviceBatch {
             logit: T::TYPE,
-            logits: address(&logits),
-            masks: address(&masks),
+            logits: logits.address(),
+            masks: masks.address(),
             layout: self.layout(),
             rows: match self.selection {
                 None => DeviceRows::All,
@@ -173,14 +173,15 @@ impl<T: Element> Case<T> {
             },
         };
         launch(&batch)?;
-        download(&logits)
+        download(&logits, self.logits.len())
     }
 
     fn check_apply(&self, device: &Device) -> Result<()> {
         let mut expected = self.logits.clone();
         apply_mask(Processor::default(), &mut expected, &self.masks, &self.host_layout())?;
         // SAFETY: the batch is in memory of this device, and reading it back waits for the default stream.
-        let found = self.on_device(|batch| unsafe { device.apply_mask(std::ptr::null_mut(), batch) })?;
+        let found =
+            self.on_device(device, |batch| unsafe { device.apply_mask(std::ptr::null_mut(), batch) })?;
         let expected: Vec<T::Plain> = expected.iter().map(|logit| logit.plain()).collect();
         if let Some(at) = found.iter().zip(&expected).position(|(found, expected)| found != expected) {
             return Err(format!("apply: element {at} is {:x?}, not {:x?}", found[at], expected[at]).into());
@@ -202,22 +203,24 @@ impl<T: Element> Case<T> {
             })
             .collect();
         let mut workspace = device.workspace(count as u32, self.columns as u32, T::TYPE)?;
-        let out = upload(&vec![i32::MIN; count])?;
+        let out = upload(device, &vec![i32::MIN; count])?;
 
         let mut expected = vec![0; count];
         let result = argmax(Processor::default(), &self.logits, &self.masks, &layout, &mut expected);
         // SAFETY: the batch is in memory of this device, and reading it back waits for the default stream.
-        self.on_device(|batch| unsafe { device.argmax(stream, batch, &mut workspace, address(&out)) })?;
-        let found = tokens_from_codes(&download(&out)?);
+        self.on_device(device, |batch| unsafe {
+            device.argmax(stream, batch, &mut workspace, out.address())
+        })?;
+        let found = tokens_from_codes(&download(&out, count)?);
         same("argmax", &result.clone().map(|()| expected.clone()), &found)?;
 
         let result =
             sample(Processor::default(), &self.logits, &self.masks, &layout, &settings, &mut expected);
         // SAFETY: as above.
-        self.on_device(|batch| unsafe {
-            device.sample(stream, batch, &settings, &mut workspace, address(&out))
+        self.on_device(device, |batch| unsafe {
+            device.sample(stream, batch, &settings, &mut workspace, out.address())
         })?;
-        let found = tokens_from_codes(&download(&out)?);
+        let found = tokens_from_codes(&download(&out, count)?);
         match (&result, &found) {
             (Ok(()), Ok(found)) => {
                 draws.all += count;
@@ -253,7 +256,7 @@ fn check_upload(device: &Device) -> Result<()> {
     for _ in 0..50 {
         let row = random.usize(..rows);
         current[row * words..(row + 1) * words].fill_with(|| random.u32(..));
-        let logits = upload(&vec![0_u32; rows * words * 32])?;
+        let logits = upload(device, &vec![0_u32; rows * words * 32])?;
         for (row, mask) in current.chunks(words).enumerate() {
             masks.set_row(row, mask)?;
         }
@@ -262,7 +265,7 @@ fn check_upload(device: &Device) -> Result<()> {
         }
         let batch = DeviceBatch {
             logit: LogitType::F32,
-            logits: address(&logits),
+            logits: logits.address(),
             masks: masks.device_address(),
             layout,
             rows: DeviceRows::All,
@@ -275,7 +278,8 @@ fn check_upload(device: &Device) -> Result<()> {
         }
         let mut expected = vec![0.0_f32; rows * words * 32];
         apply_mask(Processor::default(), &mut expected, &current, &layout)?;
-        if download(&logits)?.iter().zip(&expected).any(|(found, expected)| *found != expected.to_bits()) {
+        let found: Vec<u32> = download(&logits, expected.len())?;
+        if found.iter().zip(&expected).any(|(found, expected)| *found != expected.to_bits()) {
             return Err("an uploaded mask differs".into());
         }
     }

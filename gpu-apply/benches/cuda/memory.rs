@@ -1,39 +1,32 @@
-//! Device memory for tests, and the one context that all of it belongs to.
+//! Values in device memory, for tests and measurements.
 
-#![expect(unsafe_code, reason = "buffers are filled right after they are made")]
+#![expect(unsafe_code, reason = "numbers are copied as bytes")]
 
 use std::error::Error;
 
-use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
+use grammask_gpu_apply::cuda::{Device, DeviceMemory};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Makes the device's context current on this thread, as the run-time library would.
-pub(crate) fn enter() -> Result<cust::context::Context> {
-    let device = cust::device::Device::get_device(0).map_err(plain)?;
-    cust::context::Context::new(device).map_err(plain)
+/// Numbers whose every pattern of bits is a value.
+pub(crate) trait Plain: Copy + Default {}
+
+impl Plain for u8 {}
+impl Plain for u16 {}
+impl Plain for u32 {}
+impl Plain for i32 {}
+
+pub(crate) fn upload<T: Plain>(device: &Device, values: &[T]) -> Result<DeviceMemory> {
+    let mut memory = device.memory(size_of_val(values))?;
+    // SAFETY: a slice of numbers is as many bytes, without gaps.
+    memory.write(unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) })?;
+    Ok(memory)
 }
 
-pub(crate) fn upload<T: DeviceCopy>(values: &[T]) -> Result<DeviceBuffer<T>> {
-    // An empty buffer has no address.
-    if values.is_empty() {
-        // SAFETY: nobody reads it.
-        return unsafe { DeviceBuffer::uninitialized(1) }.map_err(plain);
-    }
-    DeviceBuffer::from_slice(values).map_err(plain)
-}
-
-pub(crate) fn download<T: DeviceCopy + Default>(buffer: &DeviceBuffer<T>) -> Result<Vec<T>> {
-    let mut values: Vec<T> = std::iter::repeat_with(T::default).take(buffer.len()).collect();
-    buffer.copy_to(&mut values[..]).map_err(plain)?;
+pub(crate) fn download<T: Plain>(memory: &DeviceMemory, count: usize) -> Result<Vec<T>> {
+    let mut values = vec![T::default(); count];
+    let bytes = size_of_val(values.as_slice());
+    // SAFETY: as above, and any bytes are numbers.
+    memory.read(unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) })?;
     Ok(values)
-}
-
-pub(crate) fn address<T: DeviceCopy>(buffer: &DeviceBuffer<T>) -> u64 {
-    buffer.as_device_ptr().as_raw()
-}
-
-/// `cust`'s errors print through the driver; their names are enough.
-pub(crate) fn plain(error: cust::error::CudaError) -> Box<dyn Error> {
-    format!("CUDA: {error:?}").into()
 }

@@ -7,14 +7,15 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
-use cust::memory::DeviceBuffer;
-use cust::sys;
 use fastrand::Rng;
-use grammask_gpu_apply::cuda::{Device, DeviceBatch, DeviceRows, LogitType, RawStream, Workspace};
+use grammask_gpu_apply::cuda::{
+    Device, DeviceBatch, DeviceMemory, DeviceRows, LogitType, RawStream, Workspace,
+};
 use grammask_gpu_apply::{Layout, Sampling};
 
-use crate::memory::{Result, address, enter, plain, upload};
+use crate::memory::{Result, upload};
 
 const BATCHES: [usize; 5] = [1, 4, 16, 64, 256];
 const COLUMNS: [usize; 4] = [32_000, 128_256, 200_019, 256_000];
@@ -36,7 +37,6 @@ struct Time<'a> {
 }
 
 pub(crate) fn run(device: &Device, folder: Option<&Path>) -> Result<()> {
-    let _context = enter()?;
     let mut table = String::from("what,type,columns,batch,percent allowed,microseconds,of a copy\n");
     let mut random = Rng::with_seed(1);
     for (logit, name) in TYPES {
@@ -66,15 +66,11 @@ fn measure(
     let bytes = batch * columns * logit.size();
     let count = (COLD_BYTES / bytes).clamp(1, ROUNDS);
     let step = bytes.next_multiple_of(256);
-    let memory = DeviceBuffer::<u8>::zeroed(step * count).map_err(plain)?;
-    let target = DeviceBuffer::<u8>::zeroed(step * count).map_err(plain)?;
-    let place = |buffer: &DeviceBuffer<u8>, index: usize| address(buffer) + (step * (index % count)) as u64;
-    let copy = average(|index, stream| {
-        // SAFETY: both buffers hold all parts.
-        let result = unsafe {
-            sys::cuMemcpyDtoDAsync_v2(place(&target, index), place(&memory, index), bytes, stream.cast())
-        };
-        if result as u32 == 0 { Ok(()) } else { Err("a copy failed".into()) }
+    let (memory, target) = (device.memory(step * count)?, device.memory(step * count)?);
+    let place = |memory: &DeviceMemory, index: usize| memory.address() + (step * (index % count)) as u64;
+    let copy = average(device, |index, stream| {
+        // SAFETY: both memories hold all parts and outlive the measurement, which waits.
+        Ok(unsafe { device.copy(stream, place(&target, index), place(&memory, index), bytes) }?)
     })?;
     let mut add = |what: &str, percent: u8, microseconds: f64| {
         let time = Time { what, logit: name, columns, batch, percent, microseconds, copy };
@@ -82,17 +78,17 @@ fn measure(
     };
     add("copy", 0, copy);
     let mut workspace = device.workspace(batch as u32, columns as u32, logit)?;
-    let out = upload(&vec![0_i32; batch])?;
+    let out = upload(device, &vec![0_i32; batch])?;
     for percent in PERCENTS {
         let bit = |random: &mut Rng| u32::from(random.u8(..100) < percent);
         let words: Vec<u32> = (0..batch * columns.div_ceil(32))
             .map(|_| (0..32).fold(0, |word, _| word << 1 | bit(random)))
             .collect();
-        let masks = upload(&words)?;
+        let masks = upload(device, &words)?;
         let one = |index: usize| DeviceBatch {
             logit,
             logits: place(&memory, index),
-            masks: address(&masks),
+            masks: masks.address(),
             layout: Layout::new(batch, columns),
             rows: DeviceRows::All,
         };
@@ -100,16 +96,16 @@ fn measure(
         add(
             "apply",
             percent,
-            average(|index, stream| Ok(unsafe { device.apply_mask(stream, &one(index)) }?))?,
+            average(device, |index, stream| Ok(unsafe { device.apply_mask(stream, &one(index)) }?))?,
         );
         // Logits that are all minus infinity have no best; what is timed does not depend on their values.
-        let best = average(|index, stream| {
+        let best = average(device, |index, stream| {
             // SAFETY: as above.
-            Ok(unsafe { device.argmax(stream, &one(index), &mut workspace, address(&out)) }?)
+            Ok(unsafe { device.argmax(stream, &one(index), &mut workspace, out.address()) }?)
         })?;
         add("argmax", percent, best);
     }
-    sampling(device, logit, columns, batch, &mut workspace, address(&out), &mut add)
+    sampling(device, logit, columns, batch, &mut workspace, out.address(), &mut add)
 }
 
 /// Sampling on logits that look like a model's.
@@ -133,12 +129,12 @@ fn sampling(
             LogitType::Bf16 => grammask_gpu_apply::half::bf16::from_f32(value).to_le_bytes().to_vec(),
         })
         .collect();
-    let logits = upload(&bits.repeat(batch))?;
-    let masks = upload(&vec![u32::MAX; batch * columns.div_ceil(32)])?;
+    let logits = upload(device, &bits.repeat(batch))?;
+    let masks = upload(device, &vec![u32::MAX; batch * columns.div_ceil(32)])?;
     let whole = DeviceBatch {
         logit,
-        logits: address(&logits),
-        masks: address(&masks),
+        logits: logits.address(),
+        masks: masks.address(),
         layout: Layout::new(batch, columns),
         rows: DeviceRows::All,
     };
@@ -149,7 +145,7 @@ fn sampling(
     ];
     for (name, sampling) in ways {
         let settings = vec![sampling; batch];
-        let time = average(|_, stream| {
+        let time = average(device, |_, stream| {
             // SAFETY: everything is memory of this device and outlives the measurement, which waits.
             Ok(unsafe { device.sample(stream, &whole, &settings, workspace, out) }?)
         })?;
@@ -167,24 +163,16 @@ fn report(time: &Time<'_>, table: &mut String) {
     table.push_str(&format!("{what},{logit},{columns},{batch},{percent},{microseconds:.3},{ratio:.3}\n"));
 }
 
-/// Microseconds of one call, in a row of many on one stream.
-fn average(mut call: impl FnMut(usize, RawStream) -> Result<()>) -> Result<f64> {
-    use cust::event::{Event, EventFlags};
-    use cust::stream::{Stream, StreamFlags};
-
-    let stream = Stream::new(StreamFlags::NON_BLOCKING, None).map_err(plain)?;
-    let [start, end] = [Event::new(EventFlags::DEFAULT), Event::new(EventFlags::DEFAULT)];
-    let (start, end) = (start.map_err(plain)?, end.map_err(plain)?);
-    for index in 0..3 {
-        call(index, stream.as_inner().cast())?;
-    }
-    stream.synchronize().map_err(plain)?;
-    start.record(&stream).map_err(plain)?;
-    for index in 0..ROUNDS {
-        call(index, stream.as_inner().cast())?;
-    }
-    end.record(&stream).map_err(plain)?;
-    end.synchronize().map_err(plain)?;
-    let milliseconds = end.elapsed_time_f32(&start).map_err(plain)?;
-    Ok(f64::from(milliseconds) * 1000.0 / ROUNDS as f64)
+/// Microseconds of one call, in a row of many on the default stream.
+fn average(device: &Device, mut call: impl FnMut(usize, RawStream) -> Result<()>) -> Result<f64> {
+    let stream = std::ptr::null_mut();
+    let mut calls = |count: usize| -> Result<()> {
+        (0..count).try_for_each(|index| call(index, stream))?;
+        // SAFETY: the default stream always exists.
+        Ok(unsafe { device.synchronize(stream) }?)
+    };
+    calls(3)?;
+    let start = Instant::now();
+    calls(ROUNDS)?;
+    Ok(start.elapsed().as_secs_f64() * 1e6 / ROUNDS as f64)
 }

@@ -1,14 +1,9 @@
 //! A device, its context and the kernels on it.
 
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::sync::Arc;
 
-use cust::context::Context;
-use cust::error::CudaError;
-use cust::module::Module;
-use cust::sys::{self, CUcontext, CUfunction, CUresult};
-
-use super::driver;
+use super::driver::{Driver, Handle, check};
 use crate::error::ApplyError;
 
 /// A stream of the driver's or of the run-time library's (they are the same), or null for the default stream.
@@ -24,29 +19,27 @@ pub struct Device {
 }
 
 pub(super) struct Inner {
-    context: Context,
-    /// Taken when the last clone goes, while the context is current.
-    module: Option<Module>,
-    pub(super) functions: Functions,
+    pub(super) driver: &'static Driver,
+    device: i32,
+    /// The device's primary context, retained until the last clone goes.
+    context: Handle,
+    /// Null where the driver did not take the kernels, which is an error of [`Device::new`].
+    module: Handle,
+    pub(super) kernels: Kernels,
     name: String,
 }
 
 /// Handles of kernels, valid as long as the module.
-pub(super) struct Functions {
-    pub(super) apply: [CUfunction; 2],
-    pub(super) apply_strided: [CUfunction; 2],
-    pub(super) argmax: CUfunction,
+pub(super) struct Kernels {
+    pub(super) apply: [Handle; 2],
+    pub(super) apply_strided: [Handle; 2],
+    pub(super) argmax: Handle,
     /// By type of logits: [`LogitType::index`](super::launch::LogitType).
-    pub(super) best: [CUfunction; 3],
-    pub(super) cut: [CUfunction; 3],
-    pub(super) sum: [CUfunction; 3],
-    pub(super) draw: [CUfunction; 3],
+    pub(super) best: [Handle; 3],
+    pub(super) cut: [Handle; 3],
+    pub(super) sum: [Handle; 3],
+    pub(super) draw: [Handle; 3],
 }
-
-// SAFETY: the driver's handles may be used from any thread; they are written once.
-unsafe impl Send for Functions {}
-// SAFETY: as above.
-unsafe impl Sync for Functions {}
 
 impl Device {
     /// Opens the driver if nobody did, and the device of this number (0 for the first).
@@ -57,24 +50,23 @@ impl Device {
     /// [`NoDevice`](crate::ApplyErrorKind::NoDevice) without a device of this number,
     /// [`OutOfMemory`](crate::ApplyErrorKind::OutOfMemory) where the device has no memory for a context.
     pub fn new(ordinal: u32) -> Result<Self, ApplyError> {
-        driver::load()?;
-        let device =
-            cust::device::Device::get_device(ordinal).map_err(|error| failed(error, "no such device"))?;
-        let name = device.name().map_err(|error| failed(error, "the device has no name"))?;
-        // `Context::new` makes the context current, which is the caller's business.
-        let before = Current::save()?;
-        let opened = Self::open(device, name);
-        drop(before);
-        opened
+        Self::open(Driver::get()?, ordinal)
     }
 
-    fn open(device: cust::device::Device, name: String) -> Result<Self, ApplyError> {
-        let context =
-            Context::new(device).map_err(|error| failed(error, "the device's context cannot be had"))?;
-        let module = Module::from_ptx(KERNELS, &[])
-            .map_err(|error| failed(error, "the driver does not take the kernels"))?;
-        let functions = Functions::of(&module)?;
-        Ok(Self { inner: Arc::new(Inner { context, module: Some(module), functions, name }) })
+    pub(super) fn open(driver: &'static Driver, ordinal: u32) -> Result<Self, ApplyError> {
+        let ordinal = i32::try_from(ordinal).unwrap_or(i32::MAX);
+        let (mut device, mut context) = (0, Handle::NULL);
+        // SAFETY: writes one number to where it is told.
+        check(unsafe { (driver.device)(&raw mut device, ordinal) }, "no such device")?;
+        let name = name_of(driver, device)?;
+        // SAFETY: writes one handle to where it is told.
+        let retained = unsafe { (driver.retain_context)(&raw mut context, device) };
+        check(retained, "the device's context cannot be had")?;
+        let kernels = Kernels::none();
+        // From here on dropping gives back whatever there is.
+        let mut inner = Inner { driver, device, context, module: Handle::NULL, kernels, name };
+        inner.load()?;
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// The device's name, such as "NVIDIA H100 80GB HBM3".
@@ -95,12 +87,12 @@ impl Device {
     pub unsafe fn synchronize(&self, stream: RawStream) -> Result<(), ApplyError> {
         let _current = self.enter()?;
         // SAFETY: the caller vouches for the stream.
-        check(unsafe { sys::cuStreamSynchronize(stream.cast()) }, "the stream failed")
+        check(unsafe { (self.inner.driver.synchronize)(Handle(stream)) }, "the stream failed")
     }
 
     /// Makes the context current until the guard goes.
     pub(super) fn enter(&self) -> Result<Current, ApplyError> {
-        Current::push(self.inner.context.as_raw())
+        self.inner.enter()
     }
 }
 
@@ -110,21 +102,57 @@ impl std::fmt::Debug for Device {
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // Without a current context nothing can be unloaded; the driver does it when the context goes.
-        let _current = Current::push(self.context.as_raw());
-        self.module.take();
+fn name_of(driver: &Driver, device: i32) -> Result<String, ApplyError> {
+    let mut name = [0_u8; 256];
+    // SAFETY: the driver writes at most 256 bytes, the last of them 0.
+    check(unsafe { (driver.device_name)(name.as_mut_ptr().cast(), 256, device) }, "the device has no name")?;
+    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+}
+
+impl Inner {
+    fn enter(&self) -> Result<Current, ApplyError> {
+        Current::push(self.driver, self.context)
+    }
+
+    fn load(&mut self) -> Result<(), ApplyError> {
+        let refused = "the driver does not take the kernels";
+        let text = CString::new(KERNELS).map_err(|_| ApplyError::no_driver(refused.to_owned()))?;
+        let _current = self.enter()?;
+        // SAFETY: writes one handle to where it is told, and reads a text that ends with 0.
+        check(unsafe { (self.driver.load_module)(&raw mut self.module, text.as_ptr().cast()) }, refused)?;
+        self.kernels = Kernels::of(self.driver, self.module)?;
+        Ok(())
     }
 }
 
-impl Functions {
-    fn of(module: &Module) -> Result<Self, ApplyError> {
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Where the context is lost its modules are, too. Nobody can be told of what the driver refuses here.
+        if let (Ok(_current), true) = (self.enter(), self.module != Handle::NULL) {
+            // SAFETY: kernels hold this structure, so none of them is launched any more.
+            let _refused = unsafe { (self.driver.unload_module)(self.module) };
+        }
+        // SAFETY: retained once, when the device was opened.
+        let _refused = unsafe { (self.driver.release_context)(self.device) };
+    }
+}
+
+impl Kernels {
+    fn none() -> Self {
+        let (two, three) = ([Handle::NULL; 2], [Handle::NULL; 3]);
+        let argmax = Handle::NULL;
+        Self { apply: two, apply_strided: two, argmax, best: three, cut: three, sum: three, draw: three }
+    }
+
+    fn of(driver: &Driver, module: Handle) -> Result<Self, ApplyError> {
         let one = |name: &str| {
-            module
-                .get_function(name)
-                .map(|function| function.to_raw())
-                .map_err(|error| failed(error, &format!("the kernel `{name}` is missing")))
+            let missing = || format!("the kernel `{name}` is missing");
+            let text = CString::new(name).map_err(|_| ApplyError::no_driver(missing()))?;
+            let mut kernel = Handle::NULL;
+            // SAFETY: the module is loaded; writes one handle to where it is told.
+            check(unsafe { (driver.kernel)(&raw mut kernel, module, text.as_ptr()) }, &missing())?;
+            Ok(kernel)
         };
         let each = |name: &str| {
             Ok([one(&format!("{name}_f32"))?, one(&format!("{name}_f16"))?, one(&format!("{name}_bf16"))?])
@@ -143,24 +171,20 @@ impl Functions {
 
 /// Puts back the context that was current when it was made.
 pub(super) struct Current {
-    before: CUcontext,
+    driver: &'static Driver,
+    before: Handle,
 }
 
 impl Current {
-    fn save() -> Result<Self, ApplyError> {
-        let mut before = std::ptr::null_mut();
+    fn push(driver: &'static Driver, context: Handle) -> Result<Self, ApplyError> {
+        let mut before = Handle::NULL;
         // SAFETY: writes one handle to where it is told.
-        check(unsafe { sys::cuCtxGetCurrent(&mut before) }, "there is no current context")?;
-        Ok(Self { before })
-    }
-
-    fn push(context: CUcontext) -> Result<Self, ApplyError> {
-        let saved = Self::save()?;
-        if saved.before != context {
+        check(unsafe { (driver.current_context)(&raw mut before) }, "there is no current context")?;
+        if before != context {
             // SAFETY: the context is retained by the device that it comes from.
-            check(unsafe { sys::cuCtxSetCurrent(context) }, "the device's context is lost")?;
+            check(unsafe { (driver.set_current_context)(context) }, "the device's context is lost")?;
         }
-        Ok(saved)
+        Ok(Self { driver, before })
     }
 }
 
@@ -168,24 +192,13 @@ impl Drop for Current {
     fn drop(&mut self) {
         // SAFETY: it was current on this thread before. A context that has gone since is refused, which harms
         // nobody.
-        let _refused = unsafe { sys::cuCtxSetCurrent(self.before) };
+        let _refused = unsafe { (self.driver.set_current_context)(self.before) };
     }
-}
-
-pub(super) fn check(result: CUresult, doing: &str) -> Result<(), ApplyError> {
-    match result as i32 {
-        0 => Ok(()),
-        code => Err(ApplyError::from_code(code, doing)),
-    }
-}
-
-/// `cust`'s errors print through the driver, which may be absent, so their numbers are taken alone.
-pub(super) fn failed(error: CudaError, doing: &str) -> ApplyError {
-    ApplyError::from_code(error as i32, doing)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::recorder;
     use super::*;
 
     #[test]
@@ -207,5 +220,40 @@ mod tests {
     fn devices_are_shared_between_threads() {
         fn shared<T: Send + Sync>() {}
         shared::<Device>();
+    }
+
+    #[test]
+    fn a_device_gives_back_what_it_took() {
+        let device = recorder::device();
+        assert_eq!(device.name(), recorder::NAME);
+        let clone = device.clone();
+        drop(device);
+        assert!(!recorder::calls().iter().any(|call| call.starts_with("release")));
+        drop(clone);
+        let calls = recorder::calls();
+        assert_eq!(calls.first().map(String::as_str), Some("retain"));
+        assert_eq!(calls[calls.len() - 2..], ["unload", "release"]);
+        assert_eq!(recorder::current(), Handle::NULL);
+    }
+
+    #[test]
+    fn a_driver_that_takes_no_kernels_gets_its_context_back() {
+        unsafe extern "C" fn refuse(_: *mut Handle, _: *const c_void) -> i32 {
+            218
+        }
+        let driver = Box::leak(Box::new(Driver { load_module: refuse, ..recorder::driver() }));
+        let error = Device::open(driver, 0).unwrap_err();
+        assert!(error.to_string().contains("too old"), "{error}");
+        assert_eq!(recorder::calls(), ["retain", "release"]);
+    }
+
+    #[test]
+    fn the_callers_context_is_current_again() {
+        let device = recorder::device();
+        recorder::set_current(Handle(std::ptr::without_provenance_mut(99)));
+        // SAFETY: the default stream always exists.
+        unsafe { device.synchronize(std::ptr::null_mut()) }.unwrap();
+        drop(device);
+        assert_eq!(recorder::current(), Handle(std::ptr::without_provenance_mut(99)));
     }
 }

@@ -4,10 +4,9 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use cust::memory::{DeviceBuffer, DevicePointer};
-use cust::sys::{self, CUdeviceptr, CUfunction};
-
-use super::device::{Device, RawStream, check, failed};
+use super::device::{Device, RawStream};
+use super::driver::{Handle, check};
+use super::memory::DeviceMemory;
 use crate::error::ApplyError;
 use crate::layout::{Layout, Padding, Plan, Rows};
 use crate::sample::Sampling;
@@ -199,8 +198,7 @@ const CUT_BYTES: usize = 16;
 /// Device memory that choosing needs between its kernels: a few words for each 16 KiB of logits. Made once
 /// for the largest batch; calls that use the same one must follow one another on one stream.
 pub struct Workspace {
-    // Freed while the context is current, before the device lets go of it.
-    memory: Option<DeviceBuffer<u64>>,
+    memory: DeviceMemory,
     settings: Vec<Settings>,
     tiles: usize,
     rows: usize,
@@ -213,23 +211,13 @@ impl std::fmt::Debug for Workspace {
     }
 }
 
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        // Where the context is lost its memory is, too.
-        let _current = self.device.enter();
-        self.memory.take();
-    }
-}
-
 impl Workspace {
     /// Addresses of the parts: settings, cuts, best keys of tiles, sums of tiles.
-    fn parts(&self) -> Result<[CUdeviceptr; 4], ApplyError> {
-        let memory =
-            self.memory.as_ref().ok_or_else(|| ApplyError::layout("the workspace was given back"))?;
-        let settings = memory.as_device_ptr().as_raw();
+    fn parts(&self) -> [u64; 4] {
+        let settings = self.memory.address();
         let cuts = settings + (self.rows * size_of::<Settings>()) as u64;
         let best = cuts + (self.rows * CUT_BYTES) as u64;
-        Ok([settings, cuts, best, best + self.tiles as u64 * 8])
+        [settings, cuts, best, best + self.tiles as u64 * 8]
     }
 
     fn check(&self, device: &Device, batch: &Batch) -> Result<(), ApplyError> {
@@ -266,14 +254,11 @@ impl Device {
     ///
     /// When the device has not enough memory.
     pub fn workspace(&self, rows: u32, columns: u32, logit: LogitType) -> Result<Workspace, ApplyError> {
-        let _current = self.enter()?;
         let rows = rows as usize;
         let tiles = rows * (columns.div_ceil(TILE_BYTES / logit.size() as u32) as usize + 1);
         let words = rows * (size_of::<Settings>() + CUT_BYTES) / 8 + 2 * tiles;
-        // SAFETY: kernels write each part before others read it.
-        let memory = unsafe { DeviceBuffer::uninitialized(words.max(1)) }
-            .map_err(|error| failed(error, "no memory for a workspace"))?;
-        Ok(Workspace { memory: Some(memory), settings: Vec::new(), tiles, rows, device: self.clone() })
+        let memory = self.memory(words * 8)?;
+        Ok(Workspace { memory, settings: Vec::new(), tiles, rows, device: self.clone() })
     }
 
     /// Writes minus infinity over every logit that its mask forbids, in place. All others keep their bits.
@@ -296,16 +281,16 @@ impl Device {
             return Ok(());
         }
         let width = usize::from(batch.logit != LogitType::F32);
-        let functions = &self.inner.functions;
-        let function = match resolved.column_stride {
-            1 => functions.apply[width],
-            _ => functions.apply_strided[width],
+        let kernels = &self.inner.kernels;
+        let kernel = match resolved.column_stride {
+            1 => kernels.apply[width],
+            _ => kernels.apply_strided[width],
         };
         let blocks = resolved.selected * resolved.tiles;
         let fill = batch.logit.negative_infinity();
         let arguments = Arguments::new().with(&resolved).with(&fill);
         // SAFETY: as the caller's; the arguments are those of the kernel.
-        unsafe { self.launch(stream, function, blocks, THREADS, arguments) }
+        unsafe { self.launch(stream, kernel, blocks, THREADS, arguments) }
     }
 
     /// Writes the best allowed token of each selected row to `out`, an address of that many 32-bit signed
@@ -330,12 +315,12 @@ impl Device {
         if resolved.selected == 0 {
             return Ok(());
         }
-        let [_, _, best, _] = workspace.parts()?;
+        let [_, _, best, _] = workspace.parts();
         // SAFETY: as the caller's; the arguments are those of the kernels.
         unsafe {
             self.find_best(stream, batch.logit, &resolved, best)?;
             let arguments = Arguments::new().with(&resolved).with(&best).with(&out);
-            self.launch(stream, self.inner.functions.argmax, resolved.selected, THREADS, arguments)
+            self.launch(stream, self.inner.kernels.argmax, resolved.selected, THREADS, arguments)
         }
     }
 
@@ -373,8 +358,8 @@ impl Device {
         for sampling in settings {
             workspace.settings.push(Settings::of(sampling)?);
         }
-        let [place, cuts, best, sums] = workspace.parts()?;
-        let functions = &self.inner.functions;
+        let [place, cuts, best, sums] = workspace.parts();
+        let kernels = &self.inner.kernels;
         let index = batch.logit.index();
         let blocks = resolved.selected * resolved.tiles;
         // SAFETY: as the caller's; the arguments are those of the kernels, and the workspace was found large
@@ -383,11 +368,11 @@ impl Device {
             self.upload_settings(stream, &workspace.settings, place)?;
             self.find_best(stream, batch.logit, &resolved, best)?;
             let arguments = Arguments::new().with(&resolved).with(&place).with(&best).with(&cuts);
-            self.launch(stream, functions.cut[index], resolved.selected, CUT_THREADS, arguments)?;
+            self.launch(stream, kernels.cut[index], resolved.selected, CUT_THREADS, arguments)?;
             let arguments = Arguments::new().with(&resolved).with(&place).with(&cuts).with(&sums);
-            self.launch(stream, functions.sum[index], blocks, THREADS, arguments)?;
+            self.launch(stream, kernels.sum[index], blocks, THREADS, arguments)?;
             let arguments = Arguments::new().with(&resolved).with(&place).with(&cuts).with(&sums).with(&out);
-            self.launch(stream, functions.draw[index], resolved.selected, THREADS, arguments)
+            self.launch(stream, kernels.draw[index], resolved.selected, THREADS, arguments)
         }
     }
 
@@ -399,12 +384,12 @@ impl Device {
         stream: RawStream,
         logit: LogitType,
         batch: &Batch,
-        best: CUdeviceptr,
+        best: u64,
     ) -> Result<(), ApplyError> {
         let arguments = Arguments::new().with(batch).with(&best);
-        let function = self.inner.functions.best[logit.index()];
+        let kernel = self.inner.kernels.best[logit.index()];
         // SAFETY: the caller's.
-        unsafe { self.launch(stream, function, batch.selected * batch.tiles, THREADS, arguments) }
+        unsafe { self.launch(stream, kernel, batch.selected * batch.tiles, THREADS, arguments) }
     }
 
     /// # Safety
@@ -414,14 +399,14 @@ impl Device {
         &self,
         stream: RawStream,
         settings: &[Settings],
-        place: CUdeviceptr,
+        place: u64,
     ) -> Result<(), ApplyError> {
         let _current = self.enter()?;
         // Memory that is not pinned is copied before the call returns.
         let source = settings.as_ptr().cast();
+        let upload = self.inner.driver.upload;
         // SAFETY: the source is a slice of this many bytes, the caller vouches for the rest.
-        let result =
-            unsafe { sys::cuMemcpyHtoDAsync_v2(place, source, size_of_val(settings), stream.cast()) };
+        let result = unsafe { upload(place, source, size_of_val(settings), Handle(stream)) };
         check(result, "settings cannot be copied to the device")
     }
 
@@ -431,29 +416,17 @@ impl Device {
     unsafe fn launch(
         &self,
         stream: RawStream,
-        function: CUfunction,
+        kernel: Handle,
         blocks: u32,
         threads: u32,
         mut arguments: Arguments<'_>,
     ) -> Result<(), ApplyError> {
         let _current = self.enter()?;
-        let (stream, pointers) = (stream.cast(), arguments.pointers.as_mut_ptr());
+        let (launch, pointers) = (self.inner.driver.launch, arguments.pointers.as_mut_ptr());
+        let nothing = std::ptr::null_mut();
         // SAFETY: the caller's; the pointers are read before the call returns.
-        let result = unsafe {
-            sys::cuLaunchKernel(
-                function,
-                blocks,
-                1,
-                1,
-                threads,
-                1,
-                1,
-                0,
-                stream,
-                pointers,
-                std::ptr::null_mut(),
-            )
-        };
+        let result =
+            unsafe { launch(kernel, blocks, 1, 1, threads, 1, 1, 0, Handle(stream), pointers, nothing) };
         check(result, "the kernel cannot be launched")
     }
 }
@@ -476,11 +449,6 @@ impl<'a> Arguments<'a> {
         self.count += 1;
         self
     }
-}
-
-/// The address of a buffer's first byte, for [`DeviceBatch`].
-pub(super) fn address(pointer: DevicePointer<u32>) -> u64 {
-    pointer.as_raw()
 }
 
 #[cfg(test)]
@@ -518,5 +486,37 @@ mod tests {
         assert_eq!(tokens_from_codes(&[3, 0]).unwrap(), [3, 0]);
         assert_eq!(tokens_from_codes(&[3, -1]).unwrap_err(), ApplyError::nothing_allowed().in_row(1));
         assert_eq!(tokens_from_codes(&[-2]).unwrap_err(), ApplyError::nothing_possible().in_row(0));
+    }
+
+    #[test]
+    fn a_draw_runs_its_kernels_in_order_and_its_memory_is_given_back() {
+        use super::super::recorder;
+        let device = recorder::device();
+        let masks = device.memory(2 * 4).unwrap();
+        let mut workspace = device.workspace(2, 32, LogitType::Bf16).unwrap();
+        let batch = DeviceBatch {
+            logit: LogitType::Bf16,
+            logits: 16,
+            masks: masks.address(),
+            layout: Layout::new(2, 32),
+            rows: DeviceRows::All,
+        };
+        let (stream, out) = (std::ptr::null_mut(), 0);
+        // SAFETY: this device looks at masks alone, whose memory lives until the test ends.
+        unsafe {
+            device.sample(stream, &batch, &[Sampling::default(); 2], &mut workspace, out).unwrap();
+            assert!(device.sample(stream, &batch, &[Sampling::default()], &mut workspace, out).is_err());
+            device.argmax(stream, &batch, &mut workspace, out).unwrap();
+            device.synchronize(stream).unwrap();
+        }
+        let kernels = ["best_bf16", "cut_bf16", "sum_bf16", "draw_bf16", "best_bf16", "argmax"];
+        let calls = recorder::calls();
+        assert_eq!(calls[1..], kernels.map(|kernel| format!("grammask_{kernel} 0")));
+        let mut small = device.workspace(1, 32, LogitType::Bf16).unwrap();
+        // SAFETY: refused before the driver sees it.
+        let refused = unsafe { device.argmax(stream, &batch, &mut small, out) };
+        assert!(refused.unwrap_err().to_string().contains("too small"));
+        drop((masks, workspace, small));
+        assert_eq!(recorder::left(), 0);
     }
 }

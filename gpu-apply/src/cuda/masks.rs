@@ -5,12 +5,9 @@
 //! computes, and changed rows are copied on a stream of their own. The caller's stream waits for an event
 //! that has long happened.
 
-use cust::memory::{DeviceBuffer, LockedBuffer};
-use cust::stream::{Stream, StreamFlags};
-use cust::sys::{self, CUevent};
-
-use super::device::{Device, RawStream, check, failed};
-use super::launch::address;
+use super::device::{Device, RawStream};
+use super::driver::{Handle, check};
+use super::memory::{DeviceMemory, Owned, Pinned, event, stream};
 use crate::error::ApplyError;
 
 /// Rows of masks in pinned memory and on the device.
@@ -41,48 +38,18 @@ use crate::error::ApplyError;
 /// # }
 /// ```
 pub struct MaskUpload {
-    parts: Option<Parts>,
+    pinned: Pinned,
+    memory: DeviceMemory,
+    stream: Owned<Handle>,
+    /// The last upload is done.
+    uploaded: Owned<Handle>,
+    /// The last use is done.
+    used: Owned<Handle>,
     /// Rows that differ from what was uploaded last.
     changed: Vec<bool>,
     rows: usize,
     words: usize,
     device: Device,
-}
-
-struct Parts {
-    pinned: LockedBuffer<u32>,
-    memory: DeviceBuffer<u32>,
-    stream: Stream,
-    /// The last upload is done.
-    uploaded: Event,
-    /// The last use is done.
-    used: Event,
-}
-
-/// An event without times. `cust`'s events can be recorded on its own streams only.
-struct Event(CUevent);
-
-// SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for Event {}
-// SAFETY: as above.
-unsafe impl Sync for Event {}
-
-impl Event {
-    fn new() -> Result<Self, ApplyError> {
-        /// `CU_EVENT_DISABLE_TIMING`
-        const NO_TIMES: u32 = 2;
-        let mut event = std::ptr::null_mut();
-        // SAFETY: writes one handle to where it is told.
-        check(unsafe { sys::cuEventCreate(&mut event, NO_TIMES) }, "no event can be made")?;
-        Ok(Self(event))
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: nobody else has the handle. The driver waits for what still needs the event.
-        let _refused = unsafe { sys::cuEventDestroy_v2(self.0) };
-    }
 }
 
 impl std::fmt::Debug for MaskUpload {
@@ -96,11 +63,8 @@ impl std::fmt::Debug for MaskUpload {
 
 impl Drop for MaskUpload {
     fn drop(&mut self) {
-        let Ok(_current) = self.device.enter() else { return };
-        if let Some(parts) = self.parts.take() {
-            // Pinned memory must not go while it is copied from.
-            let _failed_before = parts.stream.synchronize();
-        }
+        // Pinned memory must not go while it is copied from.
+        let _failed_before = self.wait_for_upload();
     }
 }
 
@@ -113,22 +77,17 @@ impl Device {
     pub fn mask_upload(&self, rows: usize, words: usize) -> Result<MaskUpload, ApplyError> {
         let count = rows.checked_mul(words).filter(|count| count.checked_mul(4).is_some());
         let count = count.ok_or_else(|| ApplyError::layout("that many masks cannot be addressed"))?.max(1);
-        let _current = self.enter()?;
-        let parts = Parts {
-            pinned: LockedBuffer::new(&0_u32, count).map_err(|error| failed(error, "no pinned memory"))?,
-            memory: DeviceBuffer::zeroed(count).map_err(|error| failed(error, "no memory for masks"))?,
-            stream: Stream::new(StreamFlags::NON_BLOCKING, None)
-                .map_err(|error| failed(error, "no stream can be made"))?,
-            uploaded: Event::new()?,
-            used: Event::new()?,
-        };
-        // Zeros are written on the default stream, for which a stream that does not block would not wait.
-        // SAFETY: the default stream always exists.
-        check(
-            unsafe { sys::cuStreamSynchronize(std::ptr::null_mut()) },
-            "memory for masks cannot be cleared",
-        )?;
-        Ok(MaskUpload { parts: Some(parts), changed: vec![false; rows], rows, words, device: self.clone() })
+        Ok(MaskUpload {
+            pinned: Pinned::zeroed(self, count)?,
+            memory: self.memory(count * size_of::<u32>())?,
+            stream: stream(self)?,
+            uploaded: event(self)?,
+            used: event(self)?,
+            changed: vec![false; rows],
+            rows,
+            words,
+            device: self.clone(),
+        })
     }
 }
 
@@ -142,7 +101,7 @@ impl MaskUpload {
     /// Address of the masks in device memory.
     #[must_use]
     pub fn device_address(&self) -> u64 {
-        self.parts.as_ref().map_or(0, |parts| address(parts.memory.as_device_ptr()))
+        self.memory.address()
     }
 
     /// Takes a mask over. One that is equal to the row's last costs a comparison and no transfer.
@@ -160,17 +119,15 @@ impl MaskUpload {
             )));
         }
         let start = row * self.words;
-        let parts = parts(&mut self.parts)?;
-        let place = &mut parts.pinned[start..start + self.words];
-        if place == mask {
+        let range = start..start + self.words;
+        if self.pinned.words()[range.clone()] == *mask {
             return Ok(());
         }
         if !self.changed.contains(&true) {
             // The first change since the last upload, which may still be reading.
-            let _current = self.device.enter()?;
-            parts.stream.synchronize().map_err(|error| failed(error, "the last upload failed"))?;
+            self.wait_for_upload()?;
         }
-        place.copy_from_slice(mask);
+        self.pinned.words()[range].copy_from_slice(mask);
         self.changed[row] = true;
         Ok(())
     }
@@ -182,25 +139,25 @@ impl MaskUpload {
     ///
     /// When the driver refuses.
     pub fn upload(&mut self) -> Result<usize, ApplyError> {
-        let words = self.words;
-        let parts = parts(&mut self.parts)?;
+        let (words, driver, stream) = (self.words, self.device.inner.driver, self.stream.value());
         let _current = self.device.enter()?;
-        let stream = parts.stream.as_inner();
         // SAFETY: both handles are ours and alive.
-        check(unsafe { sys::cuStreamWaitEvent(stream, parts.used.0, 0) }, "the upload cannot wait")?;
+        check(unsafe { (driver.wait_for_event)(stream, self.used.value(), 0) }, "the upload cannot wait")?;
         let mut copies = 0;
         for (start, end) in runs(&self.changed) {
-            let source = &parts.pinned[start * words..end * words];
-            let place = address(parts.memory.as_device_ptr()) + (start * words * 4) as u64;
-            // SAFETY: the buffers are equally long and outlive the copy: `set_row` and `drop` wait for it.
-            let result = unsafe {
-                sys::cuMemcpyHtoDAsync_v2(place, source.as_ptr().cast(), size_of_val(source), stream)
-            };
+            let source = &self.pinned.words()[start * words..end * words];
+            let place = self.memory.address() + (start * words * size_of::<u32>()) as u64;
+            // SAFETY: both places are equally long and outlive the copy: `set_row` and `drop` wait for it.
+            let result =
+                unsafe { (driver.upload)(place, source.as_ptr().cast(), size_of_val(source), stream) };
             check(result, "masks cannot be copied to the device")?;
             copies += 1;
         }
         // SAFETY: both handles are ours and alive.
-        check(unsafe { sys::cuEventRecord(parts.uploaded.0, stream) }, "the upload cannot be marked")?;
+        check(
+            unsafe { (driver.record_event)(self.uploaded.value(), stream) },
+            "the upload cannot be marked",
+        )?;
         self.changed.fill(false);
         Ok(copies)
     }
@@ -215,10 +172,10 @@ impl MaskUpload {
     ///
     /// `stream` must be a stream of this device's primary context, or null.
     pub unsafe fn wait(&mut self, stream: RawStream) -> Result<(), ApplyError> {
-        let parts = parts(&mut self.parts)?;
         let _current = self.device.enter()?;
+        let wait = self.device.inner.driver.wait_for_event;
         // SAFETY: the event is ours, the caller vouches for the stream.
-        check(unsafe { sys::cuStreamWaitEvent(stream.cast(), parts.uploaded.0, 0) }, "the stream cannot wait")
+        check(unsafe { wait(Handle(stream), self.uploaded.value(), 0) }, "the stream cannot wait")
     }
 
     /// Says that what uses the masks is on this stream, so that the next upload does not overwrite them
@@ -232,15 +189,18 @@ impl MaskUpload {
     ///
     /// `stream` must be a stream of this device's primary context, or null.
     pub unsafe fn used(&mut self, stream: RawStream) -> Result<(), ApplyError> {
-        let parts = parts(&mut self.parts)?;
         let _current = self.device.enter()?;
+        let record = self.device.inner.driver.record_event;
         // SAFETY: the event is ours, the caller vouches for the stream.
-        check(unsafe { sys::cuEventRecord(parts.used.0, stream.cast()) }, "the use cannot be marked")
+        check(unsafe { record(self.used.value(), Handle(stream)) }, "the use cannot be marked")
     }
-}
 
-fn parts(parts: &mut Option<Parts>) -> Result<&mut Parts, ApplyError> {
-    parts.as_mut().ok_or_else(|| ApplyError::layout("the masks were given back"))
+    fn wait_for_upload(&self) -> Result<(), ApplyError> {
+        let _current = self.device.enter()?;
+        let synchronize = self.device.inner.driver.synchronize;
+        // SAFETY: the stream is ours and alive.
+        check(unsafe { synchronize(self.stream.value()) }, "the last upload failed")
+    }
 }
 
 /// Runs of marked rows, as starts and ends.
@@ -256,7 +216,10 @@ fn runs(changed: &[bool]) -> impl Iterator<Item = (usize, usize)> + '_ {
 
 #[cfg(test)]
 mod tests {
-    use super::runs;
+    use super::super::recorder;
+    use super::super::{DeviceBatch, DeviceRows, LogitType};
+    use super::*;
+    use crate::layout::Layout;
 
     #[test]
     fn neighbours_are_copied_together() {
@@ -267,5 +230,48 @@ mod tests {
         check(&[false, false], &[]);
         check(&[true, true, false, true], &[(0, 2), (3, 4)]);
         check(&[false, true, false], &[(1, 2)]);
+    }
+
+    /// The device does nothing before it must, and then first what is least expected.
+    #[test]
+    fn each_step_sees_its_own_mask() {
+        for order in [recorder::Order::UploadsFirst, recorder::Order::UploadsLast] {
+            let device = recorder::device();
+            let mut masks = device.mask_upload(2, 1).unwrap();
+            let default = std::ptr::null_mut();
+            for step in 0..4 {
+                masks.set_row(0, &[step]).unwrap();
+                assert_eq!(masks.upload().unwrap(), usize::from(step > 0));
+                let batch = DeviceBatch {
+                    logit: LogitType::F32,
+                    logits: 16,
+                    masks: masks.device_address(),
+                    layout: Layout::new(2, 32),
+                    rows: DeviceRows::All,
+                };
+                // SAFETY: the default stream always exists; this device does not look at logits.
+                unsafe {
+                    masks.wait(default).unwrap();
+                    device.apply_mask(default, &batch).unwrap();
+                    masks.used(default).unwrap();
+                }
+            }
+            recorder::run(order);
+            let applied: Vec<String> =
+                recorder::calls().into_iter().filter(|call| call.starts_with("grammask")).collect();
+            assert_eq!(applied, ["0", "1", "2", "3"].map(|word| format!("grammask_apply_32 {word}")));
+            drop(masks);
+            drop(device);
+            assert_eq!(recorder::left(), 0);
+        }
+    }
+
+    #[test]
+    fn a_mask_of_another_width_is_refused() {
+        let device = recorder::device();
+        let mut masks = device.mask_upload(2, 3).unwrap();
+        assert!(masks.set_row(0, &[0]).is_err());
+        assert!(masks.set_row(2, &[0; 3]).is_err());
+        assert!(device.mask_upload(usize::MAX, 2).is_err());
     }
 }

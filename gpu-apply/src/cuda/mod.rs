@@ -1,4 +1,4 @@
-//! The same on NVIDIA devices, through [`cust`].
+//! The same on NVIDIA devices, by the functions of their driver.
 //!
 //! Everything here is asynchronous and works on addresses of device memory, as tensors have them: it puts
 //! work on a stream of the caller's and returns. Nothing is allocated on the way, and nothing is copied but
@@ -12,22 +12,27 @@
 //! the first [`Device::new`], whose error says what is missing.
 //!
 //! Kernels are compiled from `kernels/grammask.cu` to PTX for compute capability 7.5 (Turing, 2018) and
-//! later, which drivers for CUDA 10.0 and later take. The driver compiles it for the device once and keeps
+//! later. Drivers for CUDA 11.0 and later take them. The driver compiles it for the device once and keeps
 //! the result on its disk.
 //!
 //! # In this folder
 //!
-//! Addresses of device memory come in, and work on a stream goes out. `driver` opens the library, `device` holds context
-//! and kernels, `launch` and `masks` put work on streams; the structures in `launch` must be as the kernels read them.
-//! Imports `error`, `layout` and `sample`.
+//! Addresses of device memory come in, and work on a stream goes out. `driver` opens the library and `device` holds
+//! context and kernels. `memory` gives back what the driver hands out, and `launch` and `masks` put work on streams. The
+//! structures in `launch` must be as the kernels read them. `recorder` is a driver for tests. Imports `error`, `layout`
+//! and `sample`.
 
 #![expect(unsafe_code, reason = "device memory and streams are addresses that only the caller can vouch for")]
 
-mod device;
 mod driver;
+mod device;
+mod memory;
 mod launch;
 mod masks;
+#[cfg(test)]
+mod recorder;
 
 pub use device::{Device, RawStream};
 pub use launch::{DeviceBatch, DeviceRows, LogitType, Workspace, tokens_from_codes};
 pub use masks::MaskUpload;
+pub use memory::DeviceMemory;

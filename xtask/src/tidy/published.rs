@@ -9,14 +9,15 @@ use crate::shell::cargo;
 use crate::workspace::{Member, Workspace};
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
-    let rust_version = workspace.members().find_map(|member| member.package.rust_version.clone());
     let mut findings = Vec::new();
     for member in workspace.members() {
         let manifest = format!("{}/Cargo.toml", member.folder);
-        if member.package.rust_version != rust_version {
+        let text = fs::read_to_string(&member.package.manifest_path)?;
+        // Tools for our own use may need a newer compiler than the libraries.
+        if member.is_published() && !text.contains("rust-version.workspace = true") {
             findings.push(Finding::new(&manifest, "take `rust-version` from the workspace"));
         }
-        if !fs::read_to_string(&member.package.manifest_path)?.contains("[lints]\nworkspace = true") {
+        if !text.contains("[lints]\nworkspace = true") {
             findings.push(Finding::new(&manifest, "take `[lints]` from the workspace"));
         }
         findings.extend(documentation(&member)?);
