@@ -26,8 +26,9 @@ impl CharClass {
 }
 
 /// The behaviour of a state on texts whose characters all belong to a class, and which begin at a boundary of
-/// characters (they may end inside one).
+/// characters (they may end inside one). An answer that a caller does not know is [`Unknown`](Self::Unknown) to it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum Run {
     /// Nothing is known; each text must be tried.
     Unknown,

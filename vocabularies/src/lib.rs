@@ -79,12 +79,12 @@ mod detect;
 
 mod load;
 
+#[cfg(feature = "tiktoken-rs")]
 pub use core_bpe::from_core_bpe;
 pub use detect::detect;
 pub use error::LoadError;
 pub use format::Format;
 pub use gguf::from_gguf;
-#[cfg(feature = "tiktoken-rs")]
 pub use grammask_mask_cache as mask_cache;
 pub use load::load;
 pub use rank_file::{Encoding, from_rank_file};

@@ -13,26 +13,28 @@ use crate::token_parser::TokenParser;
 pub struct ParserFactory {
     environment: TokEnv,
     compiler: Compiler,
+    capabilities: InferenceCapabilities,
 }
 
 impl ParserFactory {
     /// A factory for a tokenizer.
     ///
-    /// The other arguments tell llguidance how to save time. Nothing depends on them here.
+    /// A [`Constraint`](crate::Constraint) adds forced tokens where `capabilities` say `ff_tokens`. The slices tell
+    /// llguidance how to save time; nothing depends on them here.
     ///
     /// # Errors
     ///
-    /// If the vocabulary passes a limit.
+    /// If the vocabulary passes a limit, or forced tokens are asked for and the tokenizer is not canonical.
     pub fn new(
         environment: &TokEnv,
-        _capabilities: InferenceCapabilities,
+        capabilities: InferenceCapabilities,
         _slices: &[String],
     ) -> Result<Self> {
         let trie = environment.tok_trie();
         let is_token = |id: &u32| (*id as usize) < trie.vocab_size();
         let ends: Vec<u32> = trie.eos_tokens().iter().copied().filter(is_token).collect();
         let vocabulary = vocabularies::from_tok_trie(trie, &VocabularyOptions::default().stop_ids(ends))?;
-        Ok(Self { environment: environment.clone(), compiler: Compiler::new(vocabulary) })
+        Ok(Self { environment: environment.clone(), compiler: Compiler::new(vocabulary), capabilities })
     }
 
     /// A factory for a tokenizer.
@@ -61,7 +63,9 @@ impl ParserFactory {
     /// If a grammar is refused; the message says where and why.
     pub fn create_parser(&self, grammar: TopLevelGrammar) -> Result<TokenParser> {
         let compiled = self.compile(&grammar.grammars)?;
-        Ok(TokenParser::new(self.environment.clone(), compiled.matcher(), grammar.max_tokens))
+        let environment = self.environment.clone();
+        let takes_forced = self.capabilities.ff_tokens;
+        Ok(TokenParser::new(environment, compiled.matcher(), grammar.max_tokens, takes_forced))
     }
 
     fn compile(&self, grammars: &[GrammarWithLexer]) -> Result<CompiledGrammar> {

@@ -47,7 +47,9 @@ mod factory;
 mod mask;
 mod matcher;
 mod token_parser;
+mod constraint;
 
+pub use constraint::{CommitResult, Constraint};
 pub use factory::ParserFactory;
 pub use matcher::Matcher;
 pub use token_parser::TokenParser;

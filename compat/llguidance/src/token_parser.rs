@@ -18,6 +18,7 @@ pub struct TokenParser {
     /// The tokens of the text, with the one that ended it.
     tokens: Vec<TokenId>,
     max_tokens: usize,
+    takes_forced_tokens: bool,
     stop: StopReason,
     mask: TokenMask,
     /// The mask that was filled last.
@@ -25,13 +26,19 @@ pub struct TokenParser {
 }
 
 impl TokenParser {
-    pub(crate) fn new(environment: TokEnv, matcher: grammask::Matcher, max_tokens: Option<usize>) -> Self {
+    pub(crate) fn new(
+        environment: TokEnv,
+        matcher: grammask::Matcher,
+        max_tokens: Option<usize>,
+        takes_forced_tokens: bool,
+    ) -> Self {
         let mask = TokenMask::new(matcher.grammar().vocabulary().len());
         let mut parser = Self {
             environment,
             matcher,
             tokens: Vec::new(),
             max_tokens: max_tokens.unwrap_or(usize::MAX),
+            takes_forced_tokens,
             stop: StopReason::NotStopped,
             mask,
             last: None,
@@ -42,6 +49,15 @@ impl TokenParser {
 
     pub(crate) fn environment(&self) -> &TokEnv {
         &self.environment
+    }
+
+    /// Whether a [`Constraint`](crate::Constraint) adds forced tokens to those that were sampled.
+    pub(crate) fn takes_forced_tokens(&self) -> bool {
+        self.takes_forced_tokens
+    }
+
+    pub(crate) fn temperature(&mut self) -> Result<Option<f32>> {
+        Ok(self.matcher.temperature()?)
     }
 
     pub(crate) fn stop_reason(&self) -> StopReason {

@@ -191,12 +191,12 @@ fn check_run(engine: &Engine, state: State, class: &CharClass, place: &str) -> b
         let mut after = Vec::new();
         let fate = read_each(engine, &states, class, &mut after);
         let is_right = match run {
-            Run::Unknown => return false,
             Run::Unbounded => fate == Fate::All,
             Run::AtMost(chars) if read == chars => fate == Fate::None,
             Run::AtMost(_) => fate == Fate::All,
             Run::AtLeast(chars) if read >= chars => break,
             Run::AtLeast(_) => fate == Fate::All,
+            _ => return false,
         };
         assert!(is_right, "{run:?}, but {fate:?} after {read} characters of {class:?}: {place}");
         if after == states || after.is_empty() || after.len() > MAX_STATES {

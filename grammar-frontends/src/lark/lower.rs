@@ -616,13 +616,13 @@ impl<'a> Scope<'a, '_> {
         Ok(self.shared.builder.rule(rule))
     }
 
-    /// `%regex {"substring_chars": "..."}` or `{"substring_chunks": ["...", ...]}`.
+    /// `%regex {"substring_chars": "..."}`, `{"substring_words": "..."}` or `{"substring_chunks": ["...", ...]}`.
     fn substring(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
         let shape = || {
             Fault::new(
                 "lark/regex",
-                "this directive takes chunks or characters",
-                "write `%regex {\"substring_chunks\": [\"...\", \"...\"]}` or `%regex {\"substring_chars\": \"...\"}`",
+                "this directive takes chunks, words or characters",
+                "write `%regex {\"substring_chunks\": [\"...\", \"...\"]}`, or a text for `substring_words` or `substring_chars`",
                 span,
             )
         };
@@ -630,13 +630,7 @@ impl<'a> Scope<'a, '_> {
         let mut entries = object.iter();
         let (Some((kind, content)), None) = (entries.next(), entries.next()) else { return Err(shape()) };
         let chunks: Vec<&str> = match (kind, content) {
-            ("substring_words", _) => {
-                return Err(Fault::unsupported(
-                    "`substring_words` is not supported: where a word ends is not written in the grammar",
-                    "write the words as chunks: `%regex {\"substring_chunks\": [\"one \", \"two\"]}`",
-                    span,
-                ));
-            }
+            ("substring_words", JsonValue::String(text)) => words(text),
             ("substring_chars", JsonValue::String(text)) => characters(text),
             ("substring_chunks", JsonValue::Array(chunks)) => {
                 chunks.iter().map(JsonValue::as_str).collect::<Option<_>>().ok_or_else(shape)?
@@ -739,6 +733,27 @@ fn broken_escape(quoted: &str, span: Span) -> Option<Span> {
 
 fn characters(text: &str) -> Vec<&str> {
     text.char_indices().map(|(start, character)| &text[start..start + character.len_utf8()]).collect()
+}
+
+/// Runs of letters, digits and `_`, runs of white space, and runs of all else.
+fn words(text: &str) -> Vec<&str> {
+    let kind = |character: char| match character {
+        '_' => 0,
+        _ if character.is_alphanumeric() => 0,
+        _ if character.is_whitespace() => 1,
+        _ => 2,
+    };
+    let characters = characters(text);
+    let first_kind = |piece: &str| piece.chars().next().map(kind);
+    let mut start = 0;
+    let runs = characters.chunk_by(|left, right| first_kind(left) == first_kind(right));
+    runs.map(|run| {
+        let end = start + run.iter().map(|piece| piece.len()).sum::<usize>();
+        let word = &text[start..end];
+        start = end;
+        word
+    })
+    .collect()
 }
 
 fn no_room(error: &grammask_grammar_ir::GrammarError, at: Span) -> Fault {

@@ -26,8 +26,9 @@
 //! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any.
 //!   `%json {...}` is JSON that satisfies a schema, `%lark { ... }` a grammar with names of its own, `@name`
 //!   a grammar given with the options.
-//! - In rules and terminals: `%regex {"substring_chunks": [...]}` and `%regex {"substring_chars": "..."}` are
-//!   stretches of a text.
+//! - In rules and terminals: `%regex {"substring_chunks": [...]}`, `%regex {"substring_words": "..."}` and
+//!   `%regex {"substring_chars": "..."}` are stretches of a text. Words are runs of letters, digits and `_`; the
+//!   white space and the other characters between them stand alone.
 //! - Attributes, `name[a, b=1]: ...`, on rules whose body is like a terminal's. `lazy` keeps the shortest
 //!   match; `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first
 //!   ends. All three *commit*: where such a rule may begin and its text has been read, nothing else that
@@ -56,7 +57,7 @@
 //! # Errors and limits
 //!
 //! [`Diagnostics`](crate::Diagnostics) with the line, its place and what to write instead; priorities, templates, rules that carry a
-//! number (`name::value`, `%if`), `substring_words` and `%declare` are refused. [`LarkLimits`] bounds what is read.
+//! number (`name::value`, `%if`) and `%declare` are refused. [`LarkLimits`] bounds what is read.
 //!
 //! # In this folder
 //!

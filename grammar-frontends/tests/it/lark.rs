@@ -220,6 +220,22 @@ fn stretches_stand_in_terminals() {
     );
     check(&format!("start: quote\nquote[max_chars=4]: {stretches}"), &["the ", "dog", ""], &["the cat "]);
     check(
+        "start: %regex {\"substring_words\": \"foo  bar-baz... q_x12\\n\u{2003}ö9²e\u{301}\"}",
+        &[
+            "",
+            "foo",
+            "  ",
+            "foo  bar",
+            "bar-",
+            "baz... q_x12",
+            "...",
+            "\n\u{2003}ö9²e",
+            "ö9²e\u{301}",
+            "\u{301}",
+        ],
+        &["fo", " bar", "..", "q", "q_", "\n", "ö9", "e\u{301}", "foo bar"],
+    );
+    check(
         &format!("start: quote\nquote[suffix=\"dog\"]: {stretches}"),
         &["the dog", "cat dog", "dog"],
         &["dogdog", "the "],
@@ -374,7 +390,7 @@ fn reports() {
         "start: %json {\"type\": }\n",
         "start: %json\n",
         "start: %if x\n",
-        "start: %regex {\"substring_words\": \"a b\"}\n",
+        "start: %regex {\"substring_words\": [\"a b\"]}\n",
         "start: %lark { item: \"a\" }\n",
         "start: %lark { start: \"a\"\n",
         "start.2: \"a\"\n",
@@ -473,7 +489,6 @@ fn reports() {
         ("start: \"\\x41\\q\"", "1:13: error: the string is not written as JSON"),
         ("start: \"a\\u12\"", "1:10: error: the string is not written as JSON"),
         ("start: \"\t\"", "1:8: error: the string is not written as JSON"),
-        ("start: %regex {\"substring_words\": \"a b\"}", "1:15: error: `substring_words` is not supported"),
         ("start: %regex {\"substring\": \"a b\"}", "1:15: error: this directive takes"),
         ("start: \"a\" (\"b\"", "1:12: error: this `(` is not closed"),
         ("start ::= \"a\"", "1:7: error: a rule has one `:` behind its name"),

@@ -288,7 +288,6 @@ fn choose_slice<'v, B: Backend>(
     let whole = |slice| Some(ChosenSlice { slice, max_chars: None, tried: Vec::new() });
     sets.slices().filter(|slice| slice.may_begin(next_bytes)).find_map(|slice| {
         match backend.run_over(state, slice.class(), fuel) {
-            Run::Unknown => None,
             Run::Unbounded => whole(slice),
             // No token of the slice is longer than the bound, so the bound does not matter.
             Run::AtMost(chars) | Run::AtLeast(chars) if chars >= slice.max_chars() => whole(slice),
@@ -298,6 +297,7 @@ fn choose_slice<'v, B: Backend>(
                 let tried = slice.class_tokens().longer_than(chars, MAX_TRIED)?;
                 Some(ChosenSlice { slice, max_chars: Some(chars), tried })
             }
+            _ => None,
         }
     })
 }

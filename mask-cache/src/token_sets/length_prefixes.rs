@@ -46,9 +46,9 @@ impl LengthPrefixes {
     /// The tokens that are allowed where a run is; `None` where that is not known.
     pub(crate) fn allowed(&self, run: Run) -> Option<&SparseWords> {
         match run {
-            Run::Unknown | Run::AtLeast(_) => None,
             Run::Unbounded => Some(self.all()),
             Run::AtMost(length) => Some(self.at_most(length as usize)),
+            _ => None,
         }
     }
 

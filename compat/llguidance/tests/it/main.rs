@@ -2,6 +2,7 @@
 
 mod calls;
 mod clients;
+mod constraints;
 mod grammars;
 mod support;
 mod tokenizer;
