@@ -185,7 +185,11 @@ impl Backend for Engine {
     }
 
     fn shortest_completion_len(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
-        self.shortest_completion.len(&self.automaton, state, fuel)
+        self.shortest_completion.find(&self.automaton, state, fuel).map(|(len, _)| len)
+    }
+
+    fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
+        self.shortest_completion.find(&self.automaton, state, fuel)
     }
 
     fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {

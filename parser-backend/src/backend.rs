@@ -279,6 +279,13 @@ pub trait Backend: Send + Sync + 'static {
     /// and `u64::MAX` if a token has to be read as a whole.
     fn shortest_completion_len(&self, state: Self::State, fuel: &mut Fuel) -> Result<u64, StepError>;
 
+    /// [`shortest_completion_len`](Self::shortest_completion_len), and bytes with which such a completion can begin. A
+    /// caller that follows one tries these first, and mostly steps once for each byte of it. A backend may answer with
+    /// all [`next_bytes`](Self::next_bytes).
+    fn shortest_completion(&self, state: Self::State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
+        Ok((self.shortest_completion_len(state, fuel)?, self.next_bytes(state)))
+    }
+
     /// An engine for the same grammar with empty tables.
     fn fresh(&self) -> Result<Self, BuildError>
     where

@@ -12,7 +12,7 @@ use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
 use crate::automaton::Automaton;
-use crate::stacks::State;
+use crate::stacks::{State, add_range};
 use crate::tree::{Node, NodeId, Tree, units};
 
 /// For nodes the least number of bytes from the end of what is above to the end of the text.
@@ -28,11 +28,16 @@ pub(crate) struct ShortestCompletion {
 }
 
 impl ShortestCompletion {
-    /// The least number of bytes after which one of the stacks is over.
-    pub(crate) fn len(&self, automaton: &Automaton, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+    /// The least number of bytes after which one of the stacks is over, and the bytes with which so short a text begins.
+    pub(crate) fn find(
+        &self,
+        automaton: &Automaton,
+        state: State,
+        fuel: &mut Fuel,
+    ) -> Result<(u64, [u64; 4]), StepError> {
         let list = automaton.list(state);
         if list.acceptance.complete || list.acceptance.local_complete {
-            return Ok(0);
+            return Ok((0, [0; 4]));
         }
         if self.distances.get().is_none() {
             fuel.burn(2 * units(automaton.program.state_count()))?;
@@ -40,14 +45,26 @@ impl ShortestCompletion {
         let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let tree = &automaton.lock().tree;
-        let mut shortest = u64::MAX;
+        let (mut shortest, mut first_bytes) = (u64::MAX, [0; 4]);
         for stack in &list.stacks {
             let below = cost(&automaton.program, distances, tree, &mut costs, stack.below, fuel);
             let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
             automaton.query_bytes.store(bytes, Ordering::Relaxed);
-            shortest = shortest.min(distances.to_end(stack.state).saturating_add(below?));
+            let to_end = distances.to_end(stack.state);
+            let len = to_end.saturating_add(below?);
+            if len > shortest || len == u64::MAX {
+                continue;
+            }
+            if len < shortest {
+                (shortest, first_bytes) = (len, [0; 4]);
+            }
+            let edges = automaton.program.byte_edges(stack.state);
+            fuel.burn(units(edges.len()))?;
+            for edge in edges.iter().filter(|edge| distances.to_end(edge.target) < to_end) {
+                add_range(&mut first_bytes, edge.start, edge.end);
+            }
         }
-        Ok(shortest)
+        Ok((shortest, first_bytes))
     }
 }
 

@@ -200,7 +200,7 @@ fn is_set(bits: &[u64; 4], byte: u8) -> bool {
 }
 
 /// Sets the bits of `start..=end`.
-fn add_range(bits: &mut [u64; 4], start: u8, end: u8) {
+pub(crate) fn add_range(bits: &mut [u64; 4], start: u8, end: u8) {
     for (word, bits) in (0u32..).zip(bits) {
         let first = u32::from(start).max(word * 64);
         let last = u32::from(end).min(word * 64 + 63);

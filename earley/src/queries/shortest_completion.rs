@@ -13,6 +13,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Fuel, StepError};
 
 use crate::automaton::lazy::Automaton;
+use crate::tables::bit_ranges::add_range;
 use crate::tables::context_order::post_order;
 use crate::tables::contexts::{Context, Contexts, CountKind, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, SLOTS, units};
@@ -33,8 +34,13 @@ pub(crate) struct ShortestCompletion {
 }
 
 impl ShortestCompletion {
-    /// The least number of bytes after which a state is complete.
-    pub(crate) fn len(&self, automaton: &Automaton, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
+    /// The least number of bytes after which a state is complete, and the bytes with which so short a text begins.
+    pub(crate) fn find(
+        &self,
+        automaton: &Automaton,
+        state: State,
+        fuel: &mut Fuel,
+    ) -> Result<(u64, [u64; 4]), StepError> {
         if self.distances.get().is_none() {
             fuel.burn(2 * units(automaton.program.state_count()))?;
         }
@@ -42,10 +48,10 @@ impl ShortestCompletion {
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let builder = automaton.lock();
         let search = CostSearch { distances, program: &automaton.program, contexts: &builder.contexts };
-        let len = search.of_set(automaton.set(state), &state.counts, &mut costs, fuel);
+        let shortest = search.of_set(automaton.set(state), &state.counts, &mut costs, fuel);
         let bytes = costs.capacity() * size_of::<(ContextId, u64)>();
         automaton.query_bytes.store(bytes, Ordering::Relaxed);
-        len
+        shortest
     }
 }
 
@@ -63,20 +69,32 @@ impl CostSearch<'_> {
         counts: &[u32; SLOTS],
         costs: &mut Costs,
         fuel: &mut Fuel,
-    ) -> Result<u64, StepError> {
+    ) -> Result<(u64, [u64; 4]), StepError> {
         if set.complete || set.local_complete {
-            return Ok(0);
+            return Ok((0, [0; 4]));
         }
         let mut known = Costs::default();
-        let mut shortest = u64::MAX;
+        let (mut shortest, mut first_bytes) = (u64::MAX, [0; 4]);
         for item in &set.items {
             let known = if self.contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
             fuel.burn(1)?;
             self.compute(item.context, counts, known, fuel)?;
             let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
-            shortest = shortest.min(self.distances.to_end(item.state).saturating_add(cost));
+            let to_end = self.distances.to_end(item.state);
+            let len = to_end.saturating_add(cost);
+            if len > shortest || len == u64::MAX {
+                continue;
+            }
+            if len < shortest {
+                (shortest, first_bytes) = (len, [0; 4]);
+            }
+            let edges = self.program.byte_edges(item.state);
+            fuel.burn(units(edges.len()))?;
+            for edge in edges.iter().filter(|edge| self.distances.to_end(edge.target) < to_end) {
+                add_range(&mut first_bytes, edge.start, edge.end);
+            }
         }
-        Ok(shortest)
+        Ok((shortest, first_bytes))
     }
 
     /// Computes the cost of a context and of all that it leads to.
@@ -87,6 +105,9 @@ impl CostSearch<'_> {
         known: &mut Costs,
         fuel: &mut Fuel,
     ) -> Result<(), StepError> {
+        if known.contains_key(&context) {
+            return Ok(());
+        }
         for id in post_order(self.contexts, context, |id| known.contains_key(&id)) {
             let cost_of = |entry: &Entry| {
                 let context = known.get(&entry.context).copied().unwrap_or(u64::MAX);

@@ -50,25 +50,27 @@ impl<B: Backend> Matcher<B> {
         }
         self.with_tables(|generation, mut state, _, fuel| {
             let engine = &generation.engine;
-            let length = engine.shortest_completion_len(state, fuel)?;
+            let (length, mut first) = engine.shortest_completion(state, fuel)?;
             if length > max_bytes as u64 {
                 return Ok(None);
             }
             let mut ending = Vec::new();
             // The lengths are exact, so some byte always leads one closer, and no step is taken back.
             for left in (0..length).rev() {
-                let bytes = engine.next_bytes(state);
+                // All others come after those that begin such a way, in case the backend does not know them all.
+                let others = engine.next_bytes(state);
                 let mut found = None;
-                for byte in allowed_bytes(&bytes) {
+                for byte in allowed_bytes(&first).chain(allowed_bytes(&others)) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    if engine.shortest_completion_len(next, fuel)? == left {
-                        found = Some((byte, next));
+                    let (length, after) = engine.shortest_completion(next, fuel)?;
+                    if length == left {
+                        found = Some((byte, next, after));
                         break;
                     }
                 }
-                let Some((byte, next)) = found else { return Ok(None) };
+                let Some((byte, next, after)) = found else { return Ok(None) };
                 ending.push(byte);
-                state = next;
+                (state, first) = (next, after);
             }
             Ok(Some(ending))
         })
