@@ -198,7 +198,9 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// For a text that begins or goes on with other tables.
     pub(crate) fn generation(&self) -> Arc<Generation<B>> {
-        Arc::clone(&self.shared.current())
+        let current = self.shared.current();
+        current.add_user();
+        Arc::clone(&current)
     }
 
     /// The grammar is used.
@@ -220,17 +222,15 @@ impl<B: Backend> CompiledGrammar<B> {
         limits.max_table_bytes.min(budget.max_bytes_before_release())
     }
 
-    /// The generation after `full`: the current one, or a new one if `full` is still current.
-    pub(crate) fn next_generation(
-        &self,
-        full: &Arc<Generation<B>>,
-    ) -> Result<Arc<Generation<B>>, BuildError> {
+    /// The tables for a call that had too little room: the current ones, or new ones if those are full.
+    pub(crate) fn next_generation(&self) -> Result<Arc<Generation<B>>, BuildError> {
         let mut current = self.shared.current();
-        // Another matcher may have begun new tables already. Comparing under the lock makes all of them move
-        // to the same ones.
-        if Arc::ptr_eq(&current, full) {
-            *current = self.new_generation(full)?;
+        // Another matcher may have begun new tables already. Asking under the lock makes all of them move to the
+        // same ones.
+        if current.is_full() {
+            *current = self.new_generation(&current)?;
         }
+        current.add_user();
         Ok(Arc::clone(&current))
     }
 

@@ -32,6 +32,10 @@ pub(crate) struct Generation<B: Backend> {
     empty_bytes: usize,
     /// Bytes that the budget knows of.
     pub(super) reported_bytes: AtomicUsize,
+    /// Whether some call had too little room: the next one that has begins others.
+    full: AtomicBool,
+    /// How often it was given to a text or another user.
+    users: AtomicUsize,
     /// Whether other tables took its place to keep the budget: a matcher that needs more of it moves over.
     pub(super) retired: AtomicBool,
 }
@@ -43,9 +47,17 @@ impl<B: Backend> Generation<B> {
             .with_options(*mask_options)
             .with_counters(Arc::clone(&counters.masks));
         counters.generations.fetch_add(1, Ordering::Relaxed);
-        let (reported_bytes, retired) = (AtomicUsize::new(0), AtomicBool::new(false));
         let empty_bytes = engine.memory_usage();
-        let this = Self { engine, empty_bytes, masks, budget: Arc::clone(budget), reported_bytes, retired };
+        let this = Self {
+            engine,
+            masks,
+            budget: Arc::clone(budget),
+            empty_bytes,
+            reported_bytes: AtomicUsize::new(0),
+            full: AtomicBool::new(false),
+            users: AtomicUsize::new(0),
+            retired: AtomicBool::new(false),
+        };
         this.report_growth();
         this
     }
@@ -66,6 +78,25 @@ impl<B: Backend> Generation<B> {
         // because the sum is an estimate that guards no memory.
         let before = self.reported_bytes.swap(now, Ordering::Relaxed);
         self.budget.change(before, now);
+    }
+
+    pub(super) fn add_user(&self) {
+        self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether more than one user may have filled the tables.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.users.load(Ordering::Relaxed) > 1
+    }
+
+    /// A call had too little room here.
+    pub(crate) fn mark_full(&self) {
+        self.full.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether some call had too little room. What is in the tables still serves.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     #[inline]

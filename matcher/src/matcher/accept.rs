@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use grammask_mask_cache::{TokenId, names_token, read_token};
-use grammask_parser_backend::Backend;
+use grammask_parser_backend::{Backend, StepError};
 
 use super::attribute_tracker::TrackedStep;
 use super::matcher::Matcher;
@@ -118,18 +118,25 @@ impl<B: Backend> Matcher<B> {
         Ok(())
     }
 
-    /// How many of the tokens could be accepted one after the other. Nothing is accepted.
+    /// How many of the tokens could be accepted one after the other. Nothing is accepted. Together they may take as much
+    /// work as one call.
     ///
     /// # Errors
     ///
     /// Where a limit is reached before a token is refused.
     pub fn validate_tokens(&mut self, tokens: &[TokenId]) -> Result<usize, MatchError> {
         let here = self.place();
+        let limit = self.grammar.limits().max_work_per_call;
+        self.work_left = Some(limit);
         let mut accepted = 0;
         let mut outcome = Ok(());
         for &id in tokens {
             match self.accept_token(id) {
                 Ok(()) => accepted += 1,
+                Err(MatchError::Limit(StepError::OutOfWork { .. })) => {
+                    outcome = Err(StepError::OutOfWork { limit }.into());
+                    break;
+                }
                 Err(error) if error.is_indeterminate() => {
                     outcome = Err(error);
                     break;
@@ -137,6 +144,7 @@ impl<B: Backend> Matcher<B> {
                 Err(_) => break,
             }
         }
+        self.work_left = None;
         self.return_to(here);
         outcome.map(|()| accepted)
     }

@@ -26,23 +26,25 @@ impl<B: Backend> Matcher<B> {
         mut call: impl FnMut(&Generation<B>, B::State, &mut Scratch, &mut Fuel) -> Result<T, StepError>,
     ) -> Result<T, MatchError> {
         let mut fuel = self.fuel();
-        // Before the call, because a matcher that needs work is about to fill tables, and the retired ones
-        // are to go.
-        if self.generation().is_retired() {
-            self.leave_retired_tables();
+        // Before the call, because a matcher that needs work is about to fill tables, and those that others took
+        // the place of are to go.
+        if self.generation().is_retired() || self.generation().is_full() {
+            self.move_to_current_tables();
         }
         let mut generation = Arc::clone(self.generation());
         // The call must be one that can be repeated: it changes the matcher only by its result.
         let mut result = call(&generation, self.state(), &mut self.scratch, &mut fuel);
+        let mut had_all_room = false;
         for tables in [FallbackTables::Shared, FallbackTables::Own] {
             let Err(error) = &result else { break };
-            if !is_full(error) {
+            if !is_full(error) || had_all_room {
                 break;
             }
             // First the tables that all matchers of the grammar move to. Others may fill them before this
             // call is done, which tables of its own rule out.
+            generation.mark_full();
             let next = match tables {
-                FallbackTables::Shared => self.grammar.next_generation(&generation),
+                FallbackTables::Shared => self.grammar.next_generation(),
                 FallbackTables::Own => self.grammar.new_generation(&generation),
             };
             let next = next.map_err(|_| error.clone())?;
@@ -50,6 +52,8 @@ impl<B: Backend> Matcher<B> {
                 Ok(()) => {
                     generation = next;
                     result = call(&generation, self.state(), &mut self.scratch, &mut fuel);
+                    // Tables that nobody else has filled hold as much as any others.
+                    had_all_room = !generation.is_shared();
                 }
                 Err(error) => result = Err(error),
             }
@@ -67,7 +71,7 @@ impl<B: Backend> Matcher<B> {
     /// Moves over to the tables that took the place of those of the current state. Where that is not possible the
     /// old ones still serve.
     #[cold]
-    fn leave_retired_tables(&mut self) {
+    fn move_to_current_tables(&mut self) {
         let (old, current) = (Arc::clone(self.generation()), self.grammar.generation());
         if !Arc::ptr_eq(&old, &current) {
             // A failure changes nothing, and the old tables stay valid as long as this matcher holds them.
@@ -82,7 +86,12 @@ impl<B: Backend> Matcher<B> {
         let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
         // The current state comes first: it has to be moved. The others follow from the newest to the oldest,
         // so that a short answer lacks the oldest.
-        let moved = next.engine.import(&full.engine, &states, self.max_growth(next), &mut fuel)?;
+        let moved = next.engine.import(&full.engine, &states, self.max_growth(next), &mut fuel);
+        let moved = moved.inspect_err(|error| {
+            if is_full(error) {
+                next.mark_full();
+            }
+        })?;
         let Some((&state, before)) = moved.split_first() else {
             return Err(StepError::OutOfWork { limit: 0 });
         };

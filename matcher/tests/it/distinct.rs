@@ -566,6 +566,36 @@ fn ten_thousand_items_are_kept_apart() {
     assert!(matcher.is_completed());
 }
 
+/// A text that is read at once stops at the byte at which it stops when it is read byte by byte.
+#[test]
+fn texts_are_refused_at_the_same_byte_as_their_bytes() {
+    let schema = r#"{"type": "array", "uniqueItems": true,
+        "items": {"anyOf": [{"enum": ["a", "ab", [1], [1, 2]]}, {"type": "integer"}]}}"#;
+    let grammar = compiler(Limits::default()).json_schema(schema, &JsonSchemaOptions::default()).unwrap();
+    let items = ["1", "12", "121", "-5", "\"a\"", "\"ab\"", "[1]", "[1,2]", "[1, 2]", "7", "x", ""];
+    let mut random = Random::new(4);
+    let mut refused = 0;
+    for _ in 0..3_000 {
+        let count = random.below(8);
+        let texts: Vec<&str> = (0..count).map(|_| items[random.below(items.len())]).collect();
+        let text = format!("[{}]", texts.join(", "));
+        let mut bytewise = grammar.matcher();
+        let stop = text.bytes().position(|byte| bytewise.accept_bytes(&[byte]).is_err());
+        let mut whole = grammar.matcher();
+        let expected = match stop {
+            Some(offset) => Err(MatchError::ByteRefused { offset, byte: text.as_bytes()[offset] }),
+            None => Ok(()),
+        };
+        assert_eq!(whole.accept_bytes(text.as_bytes()), expected, "{text}");
+        refused += usize::from(stop.is_some());
+        if let Some(offset) = stop {
+            whole.accept_bytes(&text.as_bytes()[..offset]).unwrap();
+            assert_eq!(whole.next_bytes(), bytewise.next_bytes(), "{text}");
+        }
+    }
+    assert!((500..2_900).contains(&refused), "{refused}");
+}
+
 #[test]
 fn a_limit_on_what_has_occurred_is_an_error_that_names_it() {
     let mut matcher = strings(Limits::default().max_distinct_bytes(200)).matcher();

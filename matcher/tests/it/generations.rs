@@ -153,6 +153,11 @@ fn reading_again_is_bounded() {
     assert!(error.to_string().contains("40000"), "{error}");
     let error = matcher.switch_to(&grammar, Replay::All).unwrap_err();
     assert!(matches!(error, MatchError::Limit(_)), "{error}");
+    let draft: Vec<TokenId> =
+        (0..15_000).map(|_| TokenId::new(u32::try_from(random.below(8)).unwrap()).unwrap()).collect();
+    let error = matcher.validate_tokens(&draft).unwrap_err();
+    assert!(error.to_string().contains("40000"), "{error}");
+    assert_eq!(matcher.validate_tokens(&draft[..100]), Ok(100));
     assert_eq!((matcher.steps(), matcher.next_bytes()), (15_000, before));
     matcher.rollback(1).unwrap();
     matcher.rollback(14_990).unwrap();
@@ -186,4 +191,40 @@ fn a_running_call_can_be_cancelled() {
         other.accept_bytes(b"abc").unwrap();
         mask(&mut other)
     });
+}
+
+/// Many texts share the tables that are begun anew: not each has some of its own as soon as all are full.
+#[test]
+fn texts_in_turn_move_to_the_same_tables() {
+    const TABLES: usize = 1 << 20;
+    let grammar = compile(&palindromes(""), TABLES);
+    let empty = grammar.budget().memory_usage();
+    let mut random = Random::new(3);
+    let mut matchers: Vec<Matcher> = (0..32).map(|_| grammar.matcher()).collect();
+    let mut most = 0;
+    for _ in 0..60 {
+        for matcher in &mut matchers {
+            let allowed = mask(matcher);
+            matcher.accept_token(token(&mut random, &allowed)).unwrap();
+            most = most.max(grammar.budget().memory_usage() - empty);
+        }
+    }
+    assert!(grammar.stats().generations > 10, "{:?}", grammar.stats());
+    assert!(most < 8 * TABLES, "{most} bytes");
+}
+
+/// A short way to the end is followed, not searched for among all bytes.
+#[test]
+fn an_ending_takes_about_a_step_for_each_byte() {
+    let grammar = compile(&palindromes(""), usize::MAX);
+    let mut matcher = grammar.matcher();
+    let mut random = Random::new(8);
+    while matcher.steps() < 1_000 {
+        matcher.accept_token(TokenId::new(u32::try_from(random.below(8)).unwrap()).unwrap()).unwrap();
+    }
+    let before = grammar.stats().tables.sets;
+    let ending = matcher.shortest_ending(2_000).unwrap().unwrap();
+    assert!((900..1_001).contains(&ending.len()), "{} bytes", ending.len());
+    let new_sets = grammar.stats().tables.sets - before;
+    assert!(new_sets <= ending.len() + 100, "{new_sets} sets for {} bytes", ending.len());
 }
