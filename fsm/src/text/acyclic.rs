@@ -1,9 +1,14 @@
-//! Minimal automata of finite languages.
+//! Minimal automata of finite languages, and of others without long loops.
 //!
 //! If no text leads back to a state, states can be taken after all those that they lead to. Then two are
 //! equivalent if and only if both are final or neither, and their arcs are equal once targets are replaced by
 //! their classes. That is one look-up a state (Revuz 1992), where the general way refines a partition round
 //! by round. Patterns under a bound on their length are such languages, with tens of thousands of states.
+//!
+//! A state may lead to itself: the complement of a finite language has a state that accepts everything. Such an arc has a
+//! mark in place of a class. A state is then also equivalent to a class that it leads to, if its arcs are those of the
+//! class once the arcs to that class have the mark, too. All other classes that it leads to are older than that one, so
+//! that only the youngest has to be tried.
 
 use super::dfa::RangeDfa;
 use super::ids::{BlockId, TextStateId};
@@ -11,8 +16,8 @@ use super::meter::Meter;
 use crate::error::Failure;
 use crate::ids::{Id, IdVec, halves};
 
-/// The class of every live state that the start reaches, [`Id::NONE`] for the others; or `None` if a loop is met on the way.
-/// Which states are live is found on the way, too.
+/// The class of every live state that the start reaches, [`Id::NONE`] for the others; or `None` if a loop of more than one
+/// state is met on the way. Which states are live is found on the way, too.
 pub(crate) fn classes(
     dfa: &RangeDfa,
     meter: &mut Meter,
@@ -39,7 +44,8 @@ pub(crate) fn classes(
         };
         *followed += 1;
         match seen[arc.to] {
-            // A loop: the general way.
+            Seen::OnPath if arc.to == *state => {}
+            // A longer loop: the general way.
             Seen::OnPath => return Ok(None),
             Seen::Not => {
                 seen[arc.to] = Seen::OnPath;
@@ -58,8 +64,15 @@ struct Classes {
     slots: Vec<(u32, BlockId)>,
     /// Of each class: whether it is final, and where its arcs end; they begin where the last one's end.
     known: IdVec<BlockId, (bool, usize)>,
-    arcs: Vec<(u32, u32, BlockId)>,
+    /// With [`ITSELF`] for the class that they belong to.
+    arcs: Vec<ClassArc>,
 }
+
+/// Least and greatest letter, and a class.
+type ClassArc = (u32, u32, BlockId);
+
+/// The class of a state that leads to itself. Dead states have no class, and no arc leads to them here.
+const ITSELF: BlockId = BlockId::NONE;
 
 impl Classes {
     fn new(states: usize) -> Self {
@@ -69,20 +82,27 @@ impl Classes {
 
     fn add(&mut self, dfa: &RangeDfa, state: TextStateId) {
         let start = self.arcs.len();
+        let mut youngest: Option<BlockId> = None;
         for arc in dfa.arcs(state) {
-            let class = self.class_of[arc.to];
-            // The target is dead, so the arc is, too.
-            if class == BlockId::NONE {
-                continue;
+            let class = if arc.to == state { ITSELF } else { self.class_of[arc.to] };
+            if arc.to != state {
+                // The target is dead, so the arc is, too.
+                if class == BlockId::NONE {
+                    continue;
+                }
+                youngest = youngest.max(Some(class));
             }
-            match self.arcs[start..].last_mut() {
-                Some((_, hi, to)) if *to == class && *hi + 1 == arc.lo => *hi = arc.hi,
-                _ => self.arcs.push((arc.lo, arc.hi, class)),
-            }
+            push(&mut self.arcs, start, (arc.lo, arc.hi, class));
         }
         let is_final = dfa.is_final(state);
         // No text is accepted from here: a dead state has no class.
-        if !is_final && self.arcs.len() == start {
+        if !is_final && youngest.is_none() {
+            self.arcs.truncate(start);
+            return;
+        }
+        if let Some(class) = youngest.filter(|&class| self.is_entered_again(class, is_final, start)) {
+            self.class_of[state] = class;
+            self.arcs.truncate(start);
             return;
         }
         let mask = self.slots.len() - 1;
@@ -108,13 +128,39 @@ impl Classes {
 
     /// Whether a class has the arcs from `start` on.
     fn is_same(&self, class: BlockId, is_final: bool, start: usize) -> bool {
+        self.known[class].0 == is_final && self.arcs_of(class) == &self.arcs[start..]
+    }
+
+    /// Whether a class has the arcs from `start` on, once those that lead to it have the mark.
+    fn is_entered_again(&mut self, class: BlockId, is_final: bool, start: usize) -> bool {
+        if self.known[class].0 != is_final || self.arcs_of(class).iter().all(|arc| arc.2 != ITSELF) {
+            return false;
+        }
+        let end = self.arcs.len();
+        for at in start..end {
+            let (lo, hi, to) = self.arcs[at];
+            push(&mut self.arcs, end, (lo, hi, if to == class { ITSELF } else { to }));
+        }
+        let is_same = self.arcs_of(class) == &self.arcs[end..];
+        self.arcs.truncate(end);
+        is_same
+    }
+
+    fn arcs_of(&self, class: BlockId) -> &[ClassArc] {
         let first = if class == BlockId::FIRST { 0 } else { self.known[class.minus(1)].1 };
-        let (known_final, end) = self.known[class];
-        known_final == is_final && self.arcs[first..end] == self.arcs[start..]
+        &self.arcs[first..self.known[class].1]
     }
 }
 
-fn hash(is_final: bool, arcs: &[(u32, u32, BlockId)]) -> u64 {
+/// Adds an arc to those from `start` on, joining it to the one before if the two touch.
+fn push(arcs: &mut Vec<ClassArc>, start: usize, (lo, hi, class): ClassArc) {
+    match arcs[start..].last_mut() {
+        Some((_, last, to)) if *to == class && *last + 1 == lo => *last = hi,
+        _ => arcs.push((lo, hi, class)),
+    }
+}
+
+fn hash(is_final: bool, arcs: &[ClassArc]) -> u64 {
     let mut sum = u64::from(is_final);
     for &(lo, hi, class) in arcs {
         for word in [lo, hi, class.raw()] {

@@ -18,6 +18,25 @@ const FEW: usize = 16;
 const WORDS: usize = 4;
 
 impl DenseSort {
+    /// As [`sort`](Self::sort), where the first ids are sorted already, and are mostly all but a few.
+    pub(super) fn sort_after<I: Id>(&mut self, sorted: usize, ids: &mut Vec<I>) {
+        if ids.len() - sorted > FEW {
+            return self.sort(ids);
+        }
+        let mut end = sorted;
+        for at in sorted..ids.len() {
+            let id = ids[at];
+            let place = ids[..end].partition_point(|&other| other < id);
+            if place < end && ids[place] == id {
+                continue;
+            }
+            ids[end] = id;
+            ids[place..=end].rotate_right(1);
+            end += 1;
+        }
+        ids.truncate(end);
+    }
+
     /// Sorts ids, and keeps each once. Takes linear time if the ids are dense: at most [`WORDS`] words of bits an id.
     pub(super) fn sort<I: Id>(&mut self, ids: &mut Vec<I>) {
         let bounds = ids.iter().min().zip(ids.iter().max()).filter(|_| ids.len() >= FEW);
@@ -61,8 +80,18 @@ mod tests {
             let mut expected = ids.clone();
             expected.sort_unstable();
             expected.dedup();
+            let unsorted = ids.clone();
             sorter.sort(&mut ids);
             assert_eq!(ids, expected, "{count} ids, {spread}");
+            for others in [0, 1, 7, 40] {
+                let sorted = unsorted.len() - others.min(unsorted.len());
+                let mut ids = unsorted[..sorted].to_vec();
+                sorter.sort(&mut ids);
+                let sorted = ids.len();
+                ids.extend_from_slice(&unsorted[unsorted.len() - others.min(unsorted.len())..]);
+                sorter.sort_after(sorted, &mut ids);
+                assert_eq!(ids, expected, "{count} ids, {spread}, {others} of them later");
+            }
         }
     }
 }

@@ -305,3 +305,60 @@ fn quotient(dfa: &RangeDfa, block_of: &IdVec<TextStateId, BlockId>) -> RangeDfa 
     }
     builder.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of states, each of which may lead to itself and to some before it, in the manner of a random number.
+    fn without_long_loops(mut seed: u64) -> RangeDfa {
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let count = 2 + usize::try_from(random(9)).unwrap_or(0);
+        let mut builder = DfaBuilder::with_capacity(count, 4 * count);
+        for state in 0..count {
+            for letter in 0..4 {
+                // The start is first, and targets are itself or later ones.
+                let to = state + usize::try_from(random(4)).unwrap_or(0);
+                if to < count && random(4) > 0 {
+                    builder.arc(RangeArc { lo: letter, hi: letter, to: TextStateId::from_index(to) });
+                }
+            }
+            builder.end_state(random(3) == 0);
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn loops_of_one_state_need_no_refinement() {
+        let limits = crate::options::TextLimits::default();
+        for seed in 0..4_000 {
+            let dfa = without_long_loops(seed);
+            let fast = acyclic::classes(&dfa, &mut Meter::new(limits)).ok().flatten();
+            let fast = fast.unwrap_or_else(|| panic!("{dfa:?} has no loop of two states"));
+            let live = live_states(&dfa);
+            let is_dead = !live[TextStateId::FIRST];
+            assert_eq!(fast[TextStateId::FIRST] == BlockId::NONE, is_dead, "{dfa:?}");
+            if !is_dead {
+                let slow = Refinement::new(&dfa, &live).run(&mut Meter::new(limits)).ok();
+                let slow = slow.map(|blocks| quotient(&dfa, &blocks));
+                assert_eq!(Some(quotient(&dfa, &fast)), slow, "{dfa:?}");
+            }
+        }
+    }
+
+    /// A complement of a text ends in a state that accepts everything.
+    #[test]
+    fn complements_of_long_texts_take_linear_work() {
+        let text = "a".repeat(50_000);
+        let trie = RangeDfa::from_literals([text.as_bytes()].into_iter()).ok();
+        let complement = trie.map(|trie| trie.complement()).unwrap_or_else(RangeDfa::nothing);
+        let mut meter = Meter::new(crate::options::TextLimits::default());
+        let minimal = minimize(&complement, &mut meter).ok();
+        assert_eq!(minimal.map(|dfa| dfa.state_count()), Some(50_002));
+        let linear = complement.state_count() + complement.arc_count();
+        assert!(meter.total() <= linear, "{} steps for {linear} states and arcs", meter.total());
+    }
+}

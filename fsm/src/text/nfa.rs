@@ -84,7 +84,9 @@ impl Nfa {
         let mut builder = DfaBuilder::with_capacity(self.count, self.arcs.len());
         let mut arcs: Vec<RangeArc<NfaStateId>> = Vec::new();
         let mut ends: Vec<u32> = Vec::new();
-        let mut active: Vec<RangeArc<NfaStateId>> = Vec::new();
+        // Arcs that read the same: their last letter, and where they are among all.
+        let mut groups: Vec<(u32, Range<usize>)> = Vec::new();
+        let mut active: Vec<(u32, Range<usize>)> = Vec::new();
         let mut targets: Vec<NfaStateId> = Vec::new();
         let mut ranked: Option<RankedArcs> = None;
         let mut next = 0;
@@ -116,30 +118,40 @@ impl Nfa {
                 continue;
             }
             ends.clear();
-            // Arcs that read the same are neighbours.
+            groups.clear();
+            // Arcs that read the same are neighbours, in the order of their targets.
+            let mut end = 0;
             for alike in arcs.chunk_by(|one, other| (one.lo, one.hi) == (other.lo, other.hi)) {
+                let first = end;
+                end += alike.len();
+                groups.push((alike[0].hi, first..end));
                 ends.extend([alike[0].lo, alike[0].hi + 1]);
             }
             ends.sort_unstable();
             ends.dedup();
             active.clear();
-            let mut pending = arcs.iter();
-            let mut upcoming = pending.next();
+            let mut pending = groups.drain(..).peekable();
             // A sweep over all ends of ranges: between two neighbouring ends the same arcs are active, so
             // their targets are one set.
             for range in ends.windows(2) {
-                active.retain(|arc| arc.hi >= range[0]);
-                while let Some(arc) = upcoming.filter(|arc| arc.lo == range[0]) {
-                    active.push(*arc);
-                    upcoming = pending.next();
-                }
-                meter.spend(active.len() + 1)?;
-                if active.is_empty() {
-                    continue;
+                active.retain(|group| group.0 >= range[0]);
+                while let Some(group) = pending.next_if(|group| arcs[group.1.start].lo == range[0]) {
+                    active.push(group);
                 }
                 targets.clear();
-                targets.extend(active.iter().map(|arc| arc.to));
-                subsets.sorter.sort(&mut targets);
+                // The largest group first: mostly it has nearly all of them.
+                let largest = (0..active.len()).max_by_key(|&at| active[at].1.len());
+                let others = (0..active.len()).filter(|&at| Some(at) != largest);
+                let mut sorted = 0;
+                for at in largest.into_iter().chain(others) {
+                    targets.extend(arcs[active[at].1.clone()].iter().map(|arc| arc.to));
+                    sorted = if sorted == 0 { targets.len() } else { sorted };
+                }
+                meter.spend(targets.len() + 1)?;
+                if targets.is_empty() {
+                    continue;
+                }
+                subsets.sorter.sort_after(sorted, &mut targets);
                 let to = subsets.number(&targets, meter)?;
                 builder.arc(RangeArc { lo: range[0], hi: range[1] - 1, to });
             }
@@ -296,14 +308,22 @@ impl Subsets<'_> {
         self.stamp += 1;
         let (stack, set) = (&mut self.stack, &mut self.set);
         stack.clear();
-        stack.extend_from_slice(kernel);
+        set.clear();
+        // States without arcs that read something tell no sets apart, except the final one.
+        let tells_apart = |state| state == Nfa::END || !self.arc_rows.of(state).is_empty();
+        // Most states lead nowhere without reading. Those are in order, as the kernel is.
         for &state in kernel {
             self.met[state] = self.stamp;
+            if !self.epsilon_rows.of(state).is_empty() {
+                stack.push(state);
+            } else if tells_apart(state) {
+                set.push(state);
+            }
         }
-        // States without arcs that read something tell no sets apart, except the final one.
-        set.clear();
+        meter.spend(kernel.len() - stack.len())?;
+        let sorted = set.len();
         while let Some(state) = stack.pop() {
-            if state == Nfa::END || !self.arc_rows.of(state).is_empty() {
+            if tells_apart(state) {
                 set.push(state);
             }
             let targets = self.epsilon_rows.of(state);
@@ -314,7 +334,7 @@ impl Subsets<'_> {
                 }
             }
         }
-        self.sorter.sort(set);
+        self.sorter.sort_after(sorted, set);
         match self.sets.find(set) {
             Ok(known) => Ok(known),
             Err(hash) => {
