@@ -124,6 +124,23 @@ fn limits_are_errors() {
     assert_eq!(code(&format!(r#"{{"allOf":[{}]}}"#, any.join(","))), "json-schema/unsupported");
 }
 
+/// Names with a bound on their length alone are not counted one by one.
+#[test]
+fn names_of_a_length_take_little_work() {
+    let mut options = JsonSchemaOptions::default();
+    options.limits.work = 20_000;
+    let schema = r#"{"type":"object","minProperties":900,"propertyNames":{"minLength":2,"maxLength":19999}}"#;
+    compile(schema, &options).unwrap();
+}
+
+/// Alternatives that make more goals than there may be are refused once they do.
+#[test]
+fn pairs_of_alternatives_are_bounded_by_goals() {
+    let items = numbered(800, r##"{"type":"array","items":{"const":#},"minItems":1}"##);
+    let error = compile(&format!(r#"{{"oneOf":[{items}]}}"#), &JsonSchemaOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("`goals`"), "{error}");
+}
+
 /// Members or items with a number in the place of `#`.
 fn numbered(count: usize, one: &str) -> String {
     let all: Vec<String> = (0..count).map(|number| one.replace('#', &number.to_string())).collect();

@@ -13,6 +13,7 @@ use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::FreeNames;
+use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::inhabited;
 use crate::json_schema::sets::normal_form::Algebra;
 use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
@@ -34,11 +35,12 @@ impl<'s> SchemaLowering<'s> {
             return (values.len() <= most)
                 .then(|| values.iter().map(|&value| Cow::Borrowed(value)).collect());
         }
-        // Without a test a bound on the length leaves more strings than anybody lists.
-        if shape.tests.is_empty() {
+        let shape = shape.with_plain_languages(&self.normalizer.algebra.tests);
+        // Without a test one character alone leaves more strings than anybody lists.
+        if shape.tests.is_empty() && shape.max.is_none_or(|max| max >= shape.min.max(1)) {
             return None;
         }
-        let texts = self.text_automaton(shape)?.texts(most)?;
+        let texts = self.text_automaton(&shape)?.texts(most)?;
         Some(texts.into_iter().map(Cow::Owned).collect())
     }
 
@@ -77,6 +79,10 @@ impl<'s> SchemaLowering<'s> {
         declared.sort_unstable();
         let mut kept = Vec::with_capacity(shape.cells.len());
         for cell in std::mem::take(&mut shape.to_mut().cells) {
+            if cell.value == GoalId::NEVER {
+                kept.push(cell);
+                continue;
+            }
             let names =
                 StringShape { tests: cell.tests.clone(), excluded: declared.clone(), ..StringShape::any() };
             let Some(names) = self.enumerated(&names, MAX_NAMES) else {

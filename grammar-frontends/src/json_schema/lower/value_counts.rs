@@ -240,12 +240,16 @@ impl<'s> SchemaLowering<'s> {
         if let Some(values) = &shape.values {
             return values.len() as u64;
         }
+        let shape = shape.with_plain_languages(&self.normalizer.algebra.tests);
+        if shape.max.is_some_and(|max| max < shape.min) {
+            return 0;
+        }
         if shape.tests.is_empty() {
             // A character alone makes more of them than are endless, by 60,000.
             let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
             return characters.saturating_sub(shape.excluded.len() as u64);
         }
-        self.text_automaton(shape).map_or(0, |texts| texts.count())
+        self.text_automaton(&shape).map_or(0, |texts| texts.count())
     }
 }
 

@@ -107,10 +107,7 @@ impl<'s> Normalizer<'s> {
             return Ok(Rc::new(NormalForm::never()));
         }
         self.at = self.algebra.goals.atoms(goal).first().copied();
-        let limit = self.options.limits.goals;
-        if self.algebra.goals.len() > limit || self.document.len() > limit {
-            return Err(self.limit_here("goals", limit));
-        }
+        self.check_goals()?;
         self.check_work()?;
         let mut norm = self.joined(goal)?;
         if norm.objects.iter().any(|shape| !shape.obligations.is_empty())
@@ -168,6 +165,15 @@ impl<'s> Normalizer<'s> {
             }
         }
         Ok(joined)
+    }
+
+    /// Whether there are no more goals than there may be.
+    pub(crate) fn check_goals(&self) -> Result<()> {
+        let limit = self.options.limits.goals;
+        match self.algebra.goals.len() > limit || self.document.len() > limit {
+            true => Err(self.limit_here("goals", limit)),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn check_work(&self) -> Result<()> {

@@ -124,6 +124,8 @@ impl<'s> Normalizer<'s> {
         // Each pair once. Only pairs that may hold together need a complement, in both directions.
         for right in 1..branches.len() {
             self.check_work()?;
+            // Past the limit no goal has a normal form, and nothing would be proved of any pair.
+            self.check_goals()?;
             let (before, rest) = branches.split_at_mut(right);
             let right = &mut rest[0];
             for left in before {

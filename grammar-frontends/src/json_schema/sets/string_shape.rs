@@ -80,6 +80,24 @@ impl<'s> StringShape<'s> {
         Self::finite(values.filter(|value| filter.contains(value, tests)).collect())
     }
 
+    /// The same set, with the conditions of a language in place of the test of belonging to it, where it is one shape.
+    pub(crate) fn with_plain_languages(&self, tests: &TextTests<'s>) -> Self {
+        let mut plain = Self { tests: Vec::new(), ..self.clone() };
+        let mut open = self.tests.clone();
+        while let Some(test) = open.pop() {
+            match (test.sense, tests.shapes(test.test)) {
+                (Polarity::Holds, Some([shape])) if shape.values.is_none() => {
+                    open.extend_from_slice(&shape.tests);
+                    plain = plain.and_open(&Self { tests: Vec::new(), ..shape.clone() });
+                }
+                _ => plain.tests.push(test),
+            }
+        }
+        plain.tests.sort_unstable();
+        plain.tests.dedup();
+        plain
+    }
+
     fn and_open(&self, other: &Self) -> Self {
         let joined = |left: &[TextTest], right: &[TextTest]| {
             let mut all = [left, right].concat();
