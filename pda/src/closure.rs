@@ -52,6 +52,9 @@ pub(crate) struct Closure {
 
 type KeySet = HashSet<u64, ahash::RandomState>;
 
+/// A new node is looked for and put into a table that is larger than the processor's caches.
+const WORK_OF_A_NODE: u64 = 4;
+
 /// Byte edges that are read in the time of a unit of work.
 const BYTE_EDGES_READ: usize = 16;
 
@@ -131,6 +134,7 @@ impl Closure {
     ) -> Result<(), StepError> {
         let Bounds { max_stacks, max_work } = bounds;
         while let Some((stack, phase)) = self.todo.pop() {
+            let nodes = tree.len();
             let state = program.state(stack.state);
             let edges = state.bytes.len() / BYTE_EDGES_READ + state.epsilons.len() + 2 * state.calls.len();
             self.work += 2 + units(edges);
@@ -163,6 +167,7 @@ impl Closure {
             if state.is_final && phase == Phase::Read {
                 self.pop(program, tree, stack.below);
             }
+            self.work += WORK_OF_A_NODE * units(tree.len() - nodes);
             // Duplicates are removed at the end only, so the limits in between have some room.
             if self.stacks.len() > 2 * max_stacks || self.todo.len() > 4 * max_stacks {
                 return Err(StepError::TooManyItems {
