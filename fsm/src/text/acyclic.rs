@@ -6,9 +6,9 @@
 //! by round. Patterns under a bound on their length are such languages, with tens of thousands of states.
 //!
 //! A state may lead to itself: the complement of a finite language has a state that accepts everything. Such an arc has a
-//! mark in place of a class. A state is then also equivalent to a class that it leads to, if its arcs are those of the
-//! class once the arcs to that class have the mark, too. All other classes that it leads to are older than that one, so
-//! that only the youngest has to be tried.
+//! mark in place of a class. A state may then also be equivalent to a class that it leads to. It is if the arcs are equal
+//! once those to that class have the mark, too. All other classes that it leads to are older than that one, so that only
+//! the youngest has to be tried.
 
 use super::dfa::RangeDfa;
 use super::ids::{BlockId, TextStateId};

@@ -94,7 +94,7 @@ impl<B: Backend> Generation<B> {
         self.full.store(true, Ordering::Relaxed);
     }
 
-    /// Whether some call had too little room. What is in the tables still serves.
+    /// Whether some call had too little room. All that the tables hold still serves.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
     }
