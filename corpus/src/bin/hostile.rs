@@ -400,17 +400,21 @@ fn over(outcome: &Outcome, bytes: usize) -> Option<String> {
     Some(format!("takes {} in `{name}`", shown(figures)))
 }
 
-/// The first call that takes more than it may after a smaller input.
+/// The first call that takes more than it may after a smaller input. A text of twice the length has twice the calls along
+/// it, and the rule is one of calls: as many of them are compared as the smaller input had.
 fn growth(before: &Tried, size: usize, bytes: usize, outcome: &Outcome) -> Option<String> {
     let (smaller, fewer, earlier) = before;
     // Where neither the source nor the text grows, a number in it does.
     let grown = (bytes as f64 / *fewer as f64).max(size as f64 / *smaller as f64);
     outcome.calls.iter().find_map(|(name, figures)| {
-        let first = earlier.calls.get(name)?.total.as_secs_f64();
-        let found = power((1.0, grown), (first, figures.total.as_secs_f64()), FLOOR);
+        let before = earlier.calls.get(name)?;
+        let more_calls = (figures.calls as f64 / before.calls.max(1) as f64).max(1.0);
+        let first = before.total.as_secs_f64();
+        let last = figures.total.as_secs_f64() / more_calls;
+        let found = power((1.0, grown), (first, last), FLOOR);
         (found > MAX_POWER).then(|| {
-            let last = figures.total.as_secs_f64();
-            format!("grows with N^{found:.2} in `{name}`: {first:.3} s to {last:.3} s")
+            let calls = before.calls;
+            format!("grows with N^{found:.2} in `{name}`: {calls} calls take {first:.3} s, then {last:.3} s")
         })
     })
 }
