@@ -42,7 +42,7 @@ pub(super) const FORMATS: &[(&str, &[&str])] = &[
 ];
 
 /// Steps of numbers.
-pub(super) const STEPS: &[&str] = &["1", "2", "3", "5", "7", "10", "0.5", "0.1", "0.01", "2.5"];
+pub(super) const STEPS: &[&str] = &["1", "2", "3", "5", "7", "8", "10", "25", "0.5", "0.1", "0.01", "2.5"];
 
 /// Bounds of numbers.
 pub(super) const BOUNDS: &[&str] = &["-10", "-3", "-1", "0", "0.5", "1", "2", "2.5", "5", "9", "99", "1000"];

@@ -64,6 +64,48 @@ fn numbers_that_are_no_multiples() {
 }
 
 #[test]
+fn multiples_of_steps_with_factors_of_ten() {
+    let options = JsonSchemaOptions::default();
+    // The day and the week in seconds, and the day in milliseconds.
+    for step in [86_400i64, 604_800, 86_400_000] {
+        let multiples: Vec<String> = [0, 1, -1, 2, 7, 10, 99, 116, 1_157, 11_575, 999_999_999]
+            .map(|count| (step * count).to_string())
+            .into();
+        let others: Vec<String> =
+            [1, -1, step / 2, step + 100, step - 10, step * 11_575 + step / 10, -step + 1]
+                .map(|number| number.to_string())
+                .into();
+        let multiples: Vec<&str> = multiples.iter().map(String::as_str).collect();
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let is = json!({"type": "integer", "multipleOf": step});
+        schema_texts::check(&is, &options, &multiples, &others);
+        let is_not = json!({"type": "integer", "not": {"multipleOf": step}});
+        schema_texts::check(&is_not, &options, &others, &multiples);
+    }
+    let check_whole = |schema: Value, is_valid: &dyn Fn(i64) -> bool| {
+        let (valid, invalid): (Vec<i64>, Vec<i64>) = (-400..=2_100).partition(|&number| is_valid(number));
+        let texts = |numbers: Vec<i64>| numbers.iter().map(i64::to_string).collect::<Vec<String>>();
+        let (valid, invalid) = (texts(valid), texts(invalid));
+        let (valid, invalid): (Vec<&str>, Vec<&str>) =
+            (valid.iter().map(String::as_str).collect(), invalid.iter().map(String::as_str).collect());
+        schema_texts::check(&schema, &options, &valid, &invalid);
+    };
+    for (step, low, high) in [(16, -300, 1_999), (25, 7, 1_234), (80, -160, 2_001), (48, 99, 1_500)] {
+        let bounds = json!({"type": "integer", "multipleOf": step, "minimum": low, "maximum": high});
+        check_whole(bounds, &|number| (low..=high).contains(&number) && number % step == 0);
+    }
+    check_whole(
+        json!({"type": "integer", "multipleOf": 4, "allOf": [{"not": {"multipleOf": 16}}, {"not": {"multipleOf": 40}}],
+            "minimum": -170}),
+        &|number| number >= -170 && number % 4 == 0 && number % 16 != 0 && number % 40 != 0,
+    );
+    check_whole(
+        json!({"type": "integer", "not": {"anyOf": [{"multipleOf": 16}, {"multipleOf": 25}]}, "maximum": 1_700}),
+        &|number| number <= 1_700 && number % 16 != 0 && number % 25 != 0,
+    );
+}
+
+#[test]
 fn few_multiples_of_large_steps() {
     let step = json!({"type": "integer", "multipleOf": 123_456_789, "minimum": -300_000_000, "maximum": 2_000_000_000});
     schema_texts::check(

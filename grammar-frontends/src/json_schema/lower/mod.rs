@@ -20,6 +20,7 @@ pub(super) mod obligations;
 pub(super) mod productive;
 pub(super) mod punctuation;
 mod readings;
+mod remainders;
 pub(super) mod strings;
 pub(super) mod unique_enumerated;
 pub(super) mod unique_items;

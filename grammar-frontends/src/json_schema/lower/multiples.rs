@@ -16,7 +16,7 @@ use grammask_grammar_ir::ExprId;
 
 use super::digits::signs;
 use super::lowering::SchemaLowering;
-use super::numbers::Residues;
+use super::remainders::Residues;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::sets::decimal::{Decimal, Divisor};

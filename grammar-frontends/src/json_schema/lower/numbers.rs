@@ -1,10 +1,10 @@
 //! Numbers.
 
-use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId};
 
 use super::digits::{DigitForm, Digits, FractionForm, signs};
 use super::lowering::SchemaLowering;
+use super::remainders::{DigitAutomaton, DigitState, Residues};
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::nodes::Document;
@@ -12,60 +12,6 @@ use crate::json_schema::error::grammar_error;
 use crate::json_schema::options::Numbers;
 use crate::json_schema::sets::decimal::{Decimal, Divisor};
 use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind, NumberShape};
-
-/// A state of the automaton of multiples: a position inside the digits of a whole number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct RemainderState {
-    /// Digits that are still to come, at least.
-    left: u32,
-    /// Whether more may come.
-    open: bool,
-    /// Whether all digits so far are those of the lower bound, of the upper bound.
-    at_low: bool,
-    at_high: bool,
-    remainder: u64,
-}
-
-/// Whole numbers by their remainder: multiples of one step and of none of some others.
-pub(super) struct Residues {
-    /// A common multiple of all the steps.
-    modulus: u64,
-    step: u64,
-    excluded: Vec<u64>,
-    /// Sorted: these and no others, whatever the steps.
-    listed: Option<Vec<u64>>,
-}
-
-impl Residues {
-    fn of(step: u64) -> Self {
-        Self { modulus: step, step, excluded: Vec::new(), listed: None }
-    }
-
-    /// Numbers that leave one of some remainders, which are sorted.
-    pub(super) fn with_remainders(modulus: u64, remainders: Vec<u64>) -> Self {
-        Self { listed: Some(remainders), ..Self::of(modulus) }
-    }
-
-    fn contain(&self, remainder: u64) -> bool {
-        if let Some(listed) = &self.listed {
-            return listed.binary_search(&remainder).is_ok();
-        }
-        remainder.is_multiple_of(self.step)
-            && !self.excluded.iter().any(|&step| remainder.is_multiple_of(step))
-    }
-}
-
-/// Whole numbers of some residues between two bounds that have no sign.
-struct Multiples<'d> {
-    residues: &'d Residues,
-    low: &'d [u8],
-    high: Option<&'d [u8]>,
-    rules: HashMap<RemainderState, RuleId>,
-    todo: Vec<RemainderState>,
-}
-
-/// Units of work for a remainder: it becomes a rule with an alternative for each digit.
-const WORK_FOR_A_STATE: usize = 60;
 
 impl SchemaLowering<'_> {
     /// A number out of one of the shapes.
@@ -232,7 +178,7 @@ impl SchemaLowering<'_> {
         }
         if shape.kind != NumberKind::Fractional {
             let excluded = steps.iter().map(|step| step.units).collect();
-            let residues = Residues { modulus: common.units, excluded, ..Residues::of(step.units) };
+            let residues = Residues::without(common.units, step.units, excluded);
             let (lower, upper) = shape.whole_bounds();
             alternatives.extend(self.whole_multiples(&residues, shape.kind, (lower, upper), node)?);
         }
@@ -356,8 +302,7 @@ impl SchemaLowering<'_> {
         Ok(Some(self.builder.sequence([whole, end])))
     }
 
-    /// Multiples between bounds that are not negative, as right-linear rules: one for each remainder and each
-    /// place along the bounds' digits.
+    /// Multiples between bounds that are not negative, as right-linear rules: one for each state of their automaton.
     pub(super) fn multiples_between(
         &mut self,
         residues: &Residues,
@@ -371,11 +316,14 @@ impl SchemaLowering<'_> {
         };
         let (low, high) = (written(low), high.map(written));
         let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
-        let limit = self.normalizer.options.limits.states as u64;
+        let limit = self.normalizer.options.limits.states;
         let step = residues.modulus;
-        // A state is a remainder and a place along the bounds, so the product is known before the first one
-        // is made.
-        if step.saturating_mul(longest) > limit {
+        // Where a state for each remainder and each place along the bounds is within the limit, no state is counted.
+        let most = (step.saturating_mul(longest) > limit as u64).then_some(limit);
+        let work = &self.normalizer.algebra.work;
+        let automaton = DigitAutomaton::new(residues, (&low, high.as_deref()), most, work);
+        self.normalizer.check_work()?;
+        let Some(automaton) = automaton else {
             let reason = format!("telling the multiples of {step} takes more than {limit} states");
             let hint = "use a smaller step, or raise the limit `states`";
             self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
@@ -387,29 +335,34 @@ impl SchemaLowering<'_> {
             return Ok(
                 digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
             );
-        }
-        let states = usize::try_from(step).unwrap_or(usize::MAX);
-        self.normalizer.algebra.work.charge(states.saturating_mul(WORK_FOR_A_STATE));
-        self.normalizer.check_work()?;
-        let mut multiples = Multiples {
-            residues,
-            low: &low,
-            high: high.as_deref(),
-            rules: HashMap::default(),
-            todo: Vec::new(),
         };
-        let starts = multiples.starts();
-        let mut alternatives = Vec::new();
-        for start in starts {
-            alternatives.extend(multiples.ways(start, true, self)?);
+        let mut rules = Vec::with_capacity(automaton.states.len());
+        for _ in &automaton.states {
+            rules.push(self.builder.declare_fresh("multiple").map_err(grammar_error)?);
         }
-        while let Some(state) = multiples.todo.pop() {
-            let ways = multiples.ways(state, false, self)?;
+        let mut alternatives = Vec::new();
+        for start in &automaton.starts {
+            alternatives.extend(self.digit_ways(start, &rules));
+        }
+        for (state, &rule) in automaton.states.iter().zip(&rules) {
+            let ways = self.digit_ways(state, &rules);
             let body = self.builder.choice(ways);
-            let rule = multiples.rules[&state];
             self.builder.define(rule, body).map_err(grammar_error)?;
         }
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    fn digit_ways(&mut self, state: &DigitState, rules: &[RuleId]) -> Vec<ExprId> {
+        let mut ways = Vec::with_capacity(state.arcs.len() + 1);
+        if state.may_end {
+            ways.push(self.builder.empty());
+        }
+        for &(first, last, next) in &state.arcs {
+            let rule = self.builder.rule(rules[next]);
+            let digit = self.digits(NumberKind::Integer).digit(first, last);
+            ways.push(self.builder.sequence([digit, rule]));
+        }
+        ways
     }
 
     /// Multiples of a step with a fraction. Without bounds the digits before the point and the first few
@@ -574,71 +527,4 @@ pub(crate) fn any_integer(builder: &mut GrammarBuilder, numbers: Numbers, draft:
         _ => None,
     };
     digits.builder.choice([whole].into_iter().chain(exponents))
-}
-
-impl Multiples<'_> {
-    /// One start for each length that a number may have.
-    fn starts(&self) -> Vec<RemainderState> {
-        let length = |digits: &[u8]| u32::try_from(digits.len()).unwrap_or(u32::MAX);
-        let least = length(self.low);
-        let start =
-            |left, open, at_low, at_high| RemainderState { left, open, at_low, at_high, remainder: 0 };
-        match self.high.map(length) {
-            None => vec![start(least, false, true, false), start(least + 1, true, false, false)],
-            Some(most) => {
-                (least..=most).map(|left| start(left, false, left == least, left == most)).collect()
-            }
-        }
-    }
-
-    /// The ways on from a state. The first digit is no zero, unless it is the only one.
-    fn ways(
-        &mut self,
-        state: RemainderState,
-        is_first: bool,
-        lowering: &mut SchemaLowering<'_>,
-    ) -> Result<Vec<ExprId>> {
-        let mut ways = Vec::new();
-        if state.left == 0 {
-            if self.residues.contain(state.remainder) {
-                ways.push(lowering.builder.empty());
-            }
-            if !state.open {
-                return Ok(ways);
-            }
-        }
-        let place = |digits: &[u8]| digits[digits.len() - state.left as usize];
-        let least = if state.at_low { place(self.low) } else { 0 };
-        let least = if is_first && (state.left > 1 || state.open) { least.max(1) } else { least };
-        let most = match self.high {
-            Some(high) if state.at_high => place(high),
-            _ => 9,
-        };
-        for digit in least..=most {
-            let next = RemainderState {
-                left: state.left.saturating_sub(1),
-                open: state.open,
-                at_low: state.at_low && digit == place(self.low),
-                at_high: state.at_high && self.high.is_some_and(|high| digit == place(high)),
-                remainder: u64::try_from(
-                    (u128::from(state.remainder) * 10 + u128::from(digit))
-                        % u128::from(self.residues.modulus),
-                )
-                .unwrap_or(0),
-            };
-            let rule = match self.rules.get(&next) {
-                Some(&rule) => rule,
-                None => {
-                    let rule = lowering.builder.declare_fresh("multiple").map_err(grammar_error)?;
-                    self.rules.insert(next, rule);
-                    self.todo.push(next);
-                    rule
-                }
-            };
-            let rule = lowering.builder.rule(rule);
-            let digit = lowering.digits(NumberKind::Integer).digit(digit, digit);
-            ways.push(lowering.builder.sequence([digit, rule]));
-        }
-        Ok(ways)
-    }
 }
