@@ -36,7 +36,9 @@
 //! repeats.
 //!
 //! * A mention of the rule follows directly after the bracket, and nothing else does: `"[" items`.
-//! * Where a text has several derivations, either all of them are in such a rule or none is.
+//! * Where a text has several derivations, either all of them are in such a rule or none is. Or else those that are in
+//!   none name [`TokenRef::REPEATED`](crate::TokenRef::REPEATED), as an option, after each value that may repeat. Once
+//!   one does, only derivations that name it there go on.
 //! * There is always one value more. A value that can be finished in only one way is refused as soon as that
 //!   is so, if it has occurred. But the author of the rule ensures that values are left as long as items may
 //!   follow.

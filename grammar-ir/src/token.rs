@@ -12,6 +12,12 @@ pub enum TokenRef {
     Name(Box<str>),
 }
 
+impl TokenRef {
+    /// The id of no token: a symbol that is read after a value that has occurred twice. Rules name it as an option
+    /// alone. See [`RuleOptions`](crate::RuleOptions).
+    pub const REPEATED: u32 = u32::MAX;
+}
+
 impl From<u32> for TokenRef {
     fn from(id: u32) -> Self {
         Self::Id(id)

@@ -50,7 +50,8 @@ pub enum DistinctScope {
     Items,
     /// An object of JSON whose names must differ.
     Names,
-    /// One of these in some derivations of the text, but not in all.
+    /// One of these in some derivations of the text, but not in all. The others may read a token of its own after a value
+    /// that has occurred twice: see `TokenRef::REPEATED` of the crate of grammars.
     Ambiguous,
 }
 

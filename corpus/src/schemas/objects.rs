@@ -46,7 +46,7 @@ fn members(rng: &mut Rng, depth: usize) -> Value {
         let name = rng.pick(NAMES).copied().unwrap_or_default();
         let value = match rng.below(8) {
             0 if depth > 0 => self::members(rng, depth - 1),
-            1 if depth > 0 => items(rng),
+            1 | 2 if depth > 0 => items(rng),
             _ => scalar(rng),
         };
         members.insert(name.to_owned(), value);
@@ -122,7 +122,7 @@ impl ObjectWriter<'_> {
                 json!({ "$ref": if self.rng.percent(50) { "#/$defs/x" } else { "#/$defs/y" } })
             }
             7 if depth > 0 => json!({ "allOf": [self.object(0), self.object(0)] }),
-            8 => self.array(depth),
+            8 | 9 => self.array(depth),
             _ => self.object(depth),
         }
     }
@@ -203,7 +203,7 @@ impl ObjectWriter<'_> {
 
     /// A schema for a member.
     fn value(&mut self, depth: usize) -> Value {
-        match self.rng.below(14) {
+        match self.rng.below(16) {
             0..=2 => json!(true),
             3 => json!(false),
             4 | 5 => json!({ "const": 1 }),
@@ -213,7 +213,7 @@ impl ObjectWriter<'_> {
             10 => json!({ "type": ["null", "string"] }),
             11 => json!({ "not": { "const": 1 } }),
             12 if depth > 0 => self.object(0),
-            13 if depth > 0 => self.array(0),
+            13..=15 if depth > 0 => self.array(0),
             _ => json!({ "type": "null" }),
         }
     }

@@ -11,7 +11,7 @@ use super::document::json;
 use super::document::nodes::{Document, Sources};
 use super::guidance;
 use super::lower::lowering;
-use super::normalize::normalizer::Normalizer;
+use super::normalize::normalizer::{Normalizer, Wishes};
 use super::options::{FreeNames, JsonSchemaOptions, Unsupported};
 use super::report::Report;
 use super::sets::goals::{Atom, GoalId};
@@ -204,9 +204,10 @@ fn compile_parsed(
     excludes: &[Box<str>],
     report: Option<Report>,
 ) -> Result<(Grammar, Option<Report>), Box<Diagnostic>> {
-    let compile = |options: &JsonSchemaOptions, report: Option<Report>, asks: Rc<Cell<bool>>| {
+    let wishes = Rc::<Cell<Wishes>>::default();
+    let compile = |options: &JsonSchemaOptions, report: Option<Report>, comparison: ItemComparison| {
         with_normalizer(schema, options, report, |mut normalizer, root| {
-            normalizer.asks_for_unique_names = asks;
+            normalizer.wishes = Rc::clone(&wishes);
             let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
             let mut report = normalizer.report;
             if let Some(report) = &mut report {
@@ -215,13 +216,19 @@ fn compile_parsed(
             Ok((grammar, report))
         })
     };
-    let asks = Rc::<Cell<bool>>::default();
-    let compiled = compile(options, report.clone(), Rc::clone(&asks));
-    // Marks must be the same in all readings of a text, so that free names are kept from repeating everywhere or
+    let mut compiled = compile(options, report.clone(), comparison);
+    if wishes.get().told_repeats {
+        let strict = options.clone().unsupported(Unsupported::Refuse);
+        let again = compile(&strict, report.clone(), ItemComparison::BesideOthers);
+        compiled = if again.is_ok() { again } else { compiled };
+    }
+    // Marks of names must be the same in all readings of a text, so that free names are kept from repeating everywhere or
     // nowhere. Readers of JSON disagree on what repeated names mean, and most writers cannot write them.
-    if asks.get() && options.free_names == FreeNames::MayRepeat {
-        let options = options.clone().free_names(FreeNames::Unique).unsupported(Unsupported::Refuse);
-        if let Ok(compiled) = compile(&options, report, asks) {
+    if wishes.get().unique_names && options.free_names == FreeNames::MayRepeat {
+        let strict = options.clone().free_names(FreeNames::Unique).unsupported(Unsupported::Refuse);
+        let told = wishes.get().told_repeats.then_some(ItemComparison::BesideOthers);
+        let mut tries = told.into_iter().chain([comparison]).map(|way| compile(&strict, report.clone(), way));
+        if let Some(compiled) = tries.find_map(Result::ok) {
             return Ok(compiled);
         }
     }

@@ -52,7 +52,7 @@
 //!   `"\u0061"`. If they come from a set that can be listed, the grammar expresses it itself. Otherwise it
 //!   marks the array ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine
 //!   that follows a text with it keeps the items that have occurred. Exponents have at most 18 digits there,
-//!   and inside of items no name repeats.
+//!   and inside of items no name repeats. An alternative that lets items repeat is read in the same way until one does.
 //! * Objects and arrays of `enum` and `const`: keys in the order of the constant.
 //!
 //! # Formats
@@ -70,7 +70,8 @@
 //!
 //! Some schemas are refused with their places. `uniqueItems` is refused where there may be fewer values than
 //! items (or names than members), and in schemas that are parts of other grammars. It is also refused below
-//! one of several alternatives of one type if another one lets the same items repeat. Further refusals are
+//! one of several alternatives of one type, if another one lets the same items repeat and these may have fewer names
+//! than members. Further refusals are
 //! more than six conditions that ask for items somewhere in an array (`contains`, or `not` around `items`),
 //! and references to other documents without a [`Retriever`]. Patterns with look-behind or back-references,
 //! and combinations whose alternatives pass a limit, are refused, too. [`Unsupported::Ignore`] ignores them

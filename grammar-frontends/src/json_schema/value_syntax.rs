@@ -27,6 +27,8 @@ impl ValueSyntax {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemComparison {
     Possible,
+    /// They can, and an array whose items are not compared may be read beside one whose items are.
+    BesideOthers,
     /// The schema is a part of something else, which may read other things at the same place.
     Impossible,
 }

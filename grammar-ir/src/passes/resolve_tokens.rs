@@ -191,6 +191,9 @@ fn check_tokens(
             if std::mem::replace(&mut is_met[id.index()], true) {
                 continue;
             }
+            if is_repeat_option(grammar, id) {
+                continue;
+            }
             stack.extend_from_slice(grammar.operands(id));
             let missing = match grammar.expr(id) {
                 // To exclude an absent token is harmless, but a misspelt name is not.
@@ -216,6 +219,12 @@ fn check_tokens(
         }
     }
     Ok(())
+}
+
+/// Whether an expression is the symbol after a value that has occurred twice, which may be left out.
+fn is_repeat_option(grammar: &Grammar, id: ExprId) -> bool {
+    let Expr::Repeat { body, min: 0, max: Some(1) } = grammar.expr(id) else { return false };
+    matches!(grammar.expr(body), Expr::Token([TokenRef::Id(TokenRef::REPEATED)]))
 }
 
 fn find(name: &str, special: &SpecialNames, names: &impl TokenNames) -> Option<u32> {

@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use grammask_earley::Engine;
-use grammask_fsm::{CompileOptions, LinkedProgram, Program, compile_with};
+use grammask_fsm::{CompileOptions, LinkedProgram, Program, TokenLabel, TokenSide, compile_with};
 use grammask_grammar_ir::passes::SpecialNames;
-use grammask_grammar_ir::{Grammar, Interrupt};
+use grammask_grammar_ir::{Grammar, Interrupt, TokenRef};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, TokenSets, Vocabulary};
 use grammask_parser_backend::{BuildError, Requirement};
 
@@ -310,11 +310,16 @@ impl<B: BuildBackend> Compiler<B> {
     }
 }
 
+/// Whether a label stands for no token, but for a value that has occurred twice.
+fn tells_repeats(label: &TokenLabel) -> bool {
+    *label.ids == [TokenRef::REPEATED] && label.side == TokenSide::Inside
+}
+
 /// Items and names that must differ are compared outside of the backend, which has to say where they are.
 fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), BuildError> {
     let message = if !engine.serves(Requirement::Distinct) {
         "this backend does not say where items or names must differ (`distinct`); use the Earley engine"
-    } else if !program.labels().is_empty() {
+    } else if !program.labels().iter().all(tells_repeats) {
         "a grammar that names tokens cannot have rules with the option `distinct`; leave one out"
     } else if program.has_options(|options| options.max_tokens > 0) {
         "a grammar with bounds on tokens (`max_tokens`) cannot have rules with the option `distinct`; leave one out"

@@ -20,7 +20,8 @@ use std::collections::HashMap;
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::json_lexer::number::{canonical_form, is_zero};
-use super::json_lexer::state::{ByteVerdict, Escape, Exponent, LexState, MAX_EXPONENT_DIGITS, Novelty};
+use super::json_lexer::state::{Escape, Exponent, LexState, MAX_EXPONENT_DIGITS, Novelty};
+use super::read_json::after_repeat;
 use super::scopes::{Mark, UniqueScopes};
 use crate::base::byte_set::allowed_bytes;
 
@@ -62,6 +63,7 @@ impl UniqueScopes {
             LexState::Number { exponent } if self.may_equal_seen(&self.text) => {
                 self.has_unseen_number(engine, state, exponent, fuel)
             }
+            LexState::Literal if self.has_seen(&self.text) => self.may_repeat_word(engine, state, fuel),
             _ => Ok(true),
         }
     }
@@ -79,6 +81,33 @@ impl UniqueScopes {
             }
             LexState::Outside | LexState::Between | LexState::Skipped => partial.is_new(),
         }
+    }
+
+    /// Whether some derivation goes on after the word that is being written, though it has occurred.
+    fn may_repeat_word<B: Backend>(
+        &self,
+        engine: &B,
+        mut state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<bool, StepError> {
+        // In a word one letter follows the other.
+        while let Some(letter) = allowed_bytes(&engine.next_bytes(state)).find(u8::is_ascii_lowercase) {
+            match engine.step(state, letter, fuel)? {
+                Some(next) => state = next,
+                None => break,
+            }
+        }
+        self.may_repeat(engine, state, fuel)
+    }
+
+    /// Whether some derivation goes on where a value that has occurred ends.
+    fn may_repeat<B: Backend>(
+        &self,
+        engine: &B,
+        state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<bool, StepError> {
+        Ok(self.tells_repeats() && after_repeat(engine, state, fuel)?.is_some())
     }
 
     /// Depth first through an item that is an array or object.
@@ -99,9 +128,7 @@ impl UniqueScopes {
             };
             self.restore(&mark);
             let Some(next) = engine.step(state, byte, fuel)? else { continue };
-            if self.read(engine, state, byte)? == ByteVerdict::Refused {
-                continue;
-            }
+            let Some(next) = self.read_to(engine, (state, next), byte, fuel)? else { continue };
             // One continuation suffices, and it need not be read to its end: no state of the parser is a dead
             // end.
             if self.is_certainly_new() {
@@ -177,10 +204,17 @@ impl UniqueScopes {
                 // deeper.
                 let mut left: Vec<u8> = allowed_bytes(&engine.next_bytes(state)).collect();
                 fuel.burn(left.len() as u64)?;
+                let may_end = matches!(self.lex, LexState::String { escape: Escape::None, .. });
                 let mut found = false;
+                if may_end
+                    && self.tells_repeats()
+                    && left.contains(&b'"')
+                    && let Some(end) = engine.step(state, b'"', fuel)?
+                {
+                    found = self.may_repeat(engine, end, fuel)?;
+                }
                 left.retain(|&byte| {
-                    let is_end =
-                        byte == b'"' && matches!(self.lex, LexState::String { escape: Escape::None, .. });
+                    let is_end = byte == b'"' && may_end;
                     if is_end {
                         found |= !self.has_seen(&self.text);
                     } else if !found && let LexState::String { novelty, escape, high } = self.lex {
@@ -231,8 +265,11 @@ impl UniqueScopes {
             let bytes = engine.next_bytes(state);
             let may = |byte: u8| bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
             let may_end = b",]} \t\n\r".iter().any(|&byte| may(byte));
-            // The number may end here and is new.
-            if may_end && !container.seen.contains(canonical_form(&text).as_slice()) {
+            // The number may end here and is new, or may occur again.
+            if may_end
+                && (!container.seen.contains(canonical_form(&text).as_slice())
+                    || self.may_repeat(engine, state, fuel)?)
+            {
                 return Ok(true);
             }
             let is_zero = is_zero(&text);

@@ -3,16 +3,43 @@
 //! Strings that are compared are decoded on the way, escapes and pairs of surrogates included; numbers and words are
 //! kept as they are written until they end.
 
-use grammask_parser_backend::{Backend, StepError};
+use grammask_grammar_ir::TokenRef;
+use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::json_lexer::number::canonical_form;
-use super::json_lexer::state::{ByteVerdict, Escape, Exponent, LexState, MAX_EXPONENT_DIGITS, Novelty};
+use super::json_lexer::state::{
+    ByteVerdict, Escape, Exponent, LexState, MAX_EXPONENT_DIGITS, Novelty, Repeat,
+};
 use crate::unique::scopes::UniqueScopes;
 
 impl UniqueScopes {
+    /// Reads a byte that leads the backend from a state to a next one: the state after it. This is another one where only
+    /// some derivations go on, because a value has occurred twice. `None` where none does; go back to a mark then.
+    #[inline]
+    pub(super) fn read_to<B: Backend>(
+        &mut self,
+        engine: &B,
+        (state, next): (B::State, B::State),
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<B::State>, StepError> {
+        match self.read(engine, state, byte)? {
+            ByteVerdict::Accepted => Ok(Some(next)),
+            ByteVerdict::Refused => Ok(None),
+            ByteVerdict::Repeated(Repeat::After) => after_repeat(engine, next, fuel),
+            ByteVerdict::Repeated(repeat) => {
+                let Some(state) = after_repeat(engine, state, fuel)? else { return Ok(None) };
+                match (repeat, engine.step(state, byte, fuel)?) {
+                    (Repeat::Both, Some(next)) => after_repeat(engine, next, fuel),
+                    (_, next) => Ok(next),
+                }
+            }
+        }
+    }
+
     /// Reads a byte that the backend reads from the state. Where it is refused, go back to a mark.
     #[inline]
-    pub(crate) fn read<B: Backend>(
+    pub(super) fn read<B: Backend>(
         &mut self,
         engine: &B,
         state: B::State,
@@ -22,7 +49,7 @@ impl UniqueScopes {
             // Nearly all bytes end here: nothing is compared where no array or object is open that asks for
             // it.
             LexState::Outside if byte != b'[' && byte != b'{' => Ok(ByteVerdict::Accepted),
-            LexState::Outside => self.open(engine.distinct_scope_at(state, byte), byte),
+            LexState::Outside => self.open(engine, state, byte),
             LexState::String { novelty, escape, high } => self.in_string(byte, novelty, escape, high),
             LexState::Number { exponent } => match byte {
                 b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r' => self.end_value(engine, state, byte),
@@ -45,7 +72,7 @@ impl UniqueScopes {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => self.lex = LexState::Between,
             b',' | b':' => (self.lex, self.last_structural) = (LexState::Between, byte),
-            b'[' | b'{' => return self.open(engine.distinct_scope_at(state, byte), byte),
+            b'[' | b'{' => return self.open(engine, state, byte),
             b']' | b'}' => return self.close(byte),
             b'"' => {
                 let mut novelty = Novelty::Uncompared;
@@ -65,7 +92,7 @@ impl UniqueScopes {
                 // Each letter begins one word alone.
                 self.text.push(letter);
                 self.lex = LexState::Literal;
-                if self.has_seen(&self.text) {
+                if self.has_seen(&self.text) && !self.tells_repeats() {
                     return Ok(ByteVerdict::Refused);
                 }
             }
@@ -184,12 +211,26 @@ impl UniqueScopes {
         // A number ends only with the byte after it, so the value is compared first, and then the byte is
         // read as one between values.
         let value = matches!(self.lex, LexState::Number { .. }).then(|| canonical_form(&self.text));
-        if self.end_scalar(value)? == ByteVerdict::Refused {
+        let before = self.end_scalar(value)?;
+        if before == ByteVerdict::Refused {
             return Ok(ByteVerdict::Refused);
         }
         self.lex = LexState::Between;
-        self.between(engine, state, byte)
+        Ok(match (before, self.between(engine, state, byte)?) {
+            (ByteVerdict::Accepted, verdict) | (_, verdict @ ByteVerdict::Refused) => verdict,
+            (_, ByteVerdict::Accepted) => ByteVerdict::Repeated(Repeat::Before),
+            (_, ByteVerdict::Repeated(_)) => ByteVerdict::Repeated(Repeat::Both),
+        })
     }
+}
+
+/// The state in which only those derivations go on that allow a repeated value.
+pub(super) fn after_repeat<B: Backend>(
+    engine: &B,
+    state: B::State,
+    fuel: &mut Fuel,
+) -> Result<Option<B::State>, StepError> {
+    engine.step_token(state, TokenRef::REPEATED, fuel)
 }
 
 /// Half of a surrogate pair, in bytes that no character has.

@@ -11,7 +11,7 @@
 use grammask_mask_cache::{StoredMask, TokenId, TokenSets, Trie, ValuePosition, Vocabulary, bits, words_for};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
-use super::json_lexer::state::{ByteVerdict, LexState, Novelty};
+use super::json_lexer::state::{LexState, Novelty};
 use super::scopes::{Mark, UniqueScopes};
 use crate::base::byte_set::allowed_bytes;
 
@@ -119,41 +119,48 @@ impl UniqueScopes {
         fuel: &mut Fuel,
     ) -> Result<(), StepError> {
         let nodes = trie.nodes();
-        let mut path: Vec<(B::State, Mark)> = vec![(state, self.mark())];
+        // With each place whether the parser has left the way that the mask is about: a value has occurred twice.
+        let mut path: Vec<(B::State, Mark, bool)> = vec![(state, self.mark(), false)];
         let mut index = 0;
         while let Some(node) = nodes.get(index) {
             // Pre-order: the path holds the places before this node, the last of them that of its parent.
             path.truncate(usize::from(node.depth()));
-            let (before, mark) = path[path.len() - 1];
+            let (before, mark, has_left) = path[path.len() - 1];
             self.restore(&mark);
             let below = node.skip() as usize;
-            let Some(next) = engine.step(before, node.byte(), fuel)? else {
-                index = below;
-                continue;
+            let next = engine.step(before, node.byte(), fuel)?;
+            let after = match next {
+                Some(next) => self.read_to(engine, (before, next), node.byte(), fuel)?,
+                None if !has_left => {
+                    index = below;
+                    continue;
+                }
+                None => None,
             };
-            if self.read(engine, before, node.byte())? == ByteVerdict::Refused {
-                // The parser reads the byte and the scopes do not, so all tokens below are refused, as far as
-                // the mask had allowed them.
+            let Some(after) = after else {
+                // The parser reads the byte, at least by itself, and the scopes do not. So all tokens below are
+                // refused, as far as the mask had allowed them.
                 let tokens = nodes[index..below].iter().filter_map(|node| token(node.token(), trie));
                 refused.extend(tokens.filter(|id| bits::contains(allowed, id.index())));
                 index = below;
                 continue;
-            }
+            };
+            let has_left = has_left || next != Some(after);
             if let Some(id) = token(node.token(), trie)
                 && bits::contains(allowed, id.index())
                 // A token must leave a way to go on. Nodes inside a token need not be asked: if its last byte
                 // has a continuation, so has each byte before.
-                && !self.is_viable(engine, next, fuel)?
+                && !self.is_viable(engine, after, fuel)?
             {
                 refused.push(id);
             }
             // Nothing below can be refused before a comma. Tokens that go beyond one are in the list of
             // tokens across values.
-            if self.is_safe_until_comma() {
+            if !has_left && self.is_safe_until_comma() {
                 index = below;
                 continue;
             }
-            path.push((next, self.mark()));
+            path.push((after, self.mark(), has_left));
             index += 1;
         }
         Ok(())

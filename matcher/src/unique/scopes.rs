@@ -16,6 +16,10 @@
 //!   `n` of a second `null`, and the last digit that a pattern asks for. The parser is asked whether it is so
 //!   ([`completions`](super::completions)); nearly always the first try finds another continuation.
 //!
+//! Where only some derivations of the text are in such an array, a value that has occurred is refused if no other
+//! derivation goes on. These tell so by a symbol that they may read after it
+//! ([`TokenRef::REPEATED`]). After it nothing is compared any more.
+//!
 //! Items that are arrays or objects are compared when they close, and so are their beginnings, by the values
 //! that may still be equal ([`value`]). No name repeats inside of them, since different readers would give
 //! such an object different meanings.
@@ -27,11 +31,12 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use grammask_grammar_ir::TokenRef;
 use grammask_mask_cache::{TokenSets, ValuePosition};
 use grammask_parser_backend::{Backend, DistinctScope, Fuel, StepError};
 
 use super::json_lexer::number;
-use super::json_lexer::state::{ByteVerdict, LexState};
+use super::json_lexer::state::{ByteVerdict, LexState, Repeat};
 use super::value::{self, PartialContainer, PartialUndo, VALUE_OVERHEAD, Value};
 use crate::base::byte_set::allowed_bytes;
 use crate::base::shared_stack::SharedStack;
@@ -42,6 +47,8 @@ pub(super) struct OpenContainer {
     pub(super) bracket: u8,
     /// Whether its items, or its names, are compared.
     pub(super) is_compared: bool,
+    /// Whether there are derivations in which they are not, and which tell where one repeats.
+    tells_repeats: bool,
     pub(super) seen: Arc<BTreeSet<Arc<[u8]>>>,
     /// The items that are arrays or objects.
     values: Arc<BTreeSet<Arc<Value>>>,
@@ -60,6 +67,8 @@ enum JournalEntry {
     Closed(OpenContainer),
     /// Forgets a value. It was written so, if that is not its form.
     ScalarAdded { value: Arc<[u8]>, written: Option<Box<[u8]>> },
+    /// Compares the values again that had occurred before one repeated.
+    Repeated { seen: Arc<BTreeSet<Arc<[u8]>>>, values: Arc<BTreeSet<Arc<Value>>>, bytes: usize },
     /// Forgets an array or object.
     ContainerAdded(Arc<Value>),
     /// Takes up a scalar that was ended.
@@ -184,6 +193,13 @@ impl UniqueScopes {
                         self.bytes -= bytes;
                     }
                 }
+                Some(JournalEntry::Repeated { seen, values, bytes }) => {
+                    if let Some(container) = self.containers.last_mut() {
+                        (container.seen, container.values, container.bytes) = (seen, values, bytes);
+                        container.is_compared = true;
+                        self.bytes += bytes;
+                    }
+                }
                 Some(JournalEntry::ScalarEnded(text)) => {
                     self.text.clear();
                     self.text.extend_from_slice(&text);
@@ -237,9 +253,7 @@ impl UniqueScopes {
             // scopes ask the backend about the state before the byte, because that tells which scope a
             // bracket opens.
             let Some(next) = engine.step(state, byte, fuel)? else { return Ok(Err(read)) };
-            if self.read(engine, state, byte)? == ByteVerdict::Refused {
-                return Ok(Err(read));
-            }
+            let Some(next) = self.read_to(engine, (state, next), byte, fuel)? else { return Ok(Err(read)) };
             state = next;
         }
         // If the last byte has a continuation, each byte before it has one.
@@ -273,7 +287,9 @@ impl UniqueScopes {
     ) -> Result<Option<B::State>, StepError> {
         let Some(next) = engine.step(state, byte, fuel)? else { return Ok(None) };
         let mark = self.mark();
-        if self.read(engine, state, byte)? == ByteVerdict::Accepted && self.is_viable(engine, next, fuel)? {
+        if let Some(next) = self.read_to(engine, (state, next), byte, fuel)?
+            && self.is_viable(engine, next, fuel)?
+        {
             return Ok(Some(next));
         }
         self.restore(&mark);
@@ -346,11 +362,27 @@ impl UniqueScopes {
         self.containers.last_mut()?.partial.as_deref_mut()
     }
 
-    pub(super) fn open(&mut self, opens: DistinctScope, bracket: u8) -> Result<ByteVerdict, StepError> {
-        let is_compared = match opens {
+    /// Whether the values of the array or object that was opened last may repeat in some derivations, which tell so.
+    pub(super) fn tells_repeats(&self) -> bool {
+        self.containers.last().is_some_and(|container| container.tells_repeats)
+    }
+
+    pub(super) fn open<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        bracket: u8,
+    ) -> Result<ByteVerdict, StepError> {
+        let mut tells_repeats = false;
+        let is_compared = match engine.distinct_scope_at(state, bracket) {
             DistinctScope::Nothing if self.lex == LexState::Outside => return Ok(ByteVerdict::Accepted),
             DistinctScope::Nothing => false,
             DistinctScope::Items | DistinctScope::Names => true,
+            // Beside rules whose values do not repeat a grammar names no other token than that of repeats.
+            DistinctScope::Ambiguous if engine.token_set(0).names(TokenRef::REPEATED) => {
+                tells_repeats = true;
+                true
+            }
             DistinctScope::Ambiguous => return Err(StepError::UnclearDistinct),
         };
         // A container is compared as a whole if it is an item of a compared array, or a part of such an item.
@@ -377,7 +409,15 @@ impl UniqueScopes {
         // Inside of compared items no name repeats, or the meaning of an object would depend on its reader.
         let is_compared = is_compared || partial.is_some() && bracket == b'{';
         let (seen, values) = (Arc::default(), Arc::default());
-        self.containers.push(OpenContainer { bracket, is_compared, seen, values, bytes: 0, partial });
+        self.containers.push(OpenContainer {
+            bracket,
+            is_compared,
+            tells_repeats,
+            seen,
+            values,
+            bytes: 0,
+            partial,
+        });
         self.journal.push(JournalEntry::Opened);
         (self.lex, self.last_structural) = (LexState::Between, bracket);
         Ok(ByteVerdict::Accepted)
@@ -403,13 +443,21 @@ impl UniqueScopes {
     /// An array or object was closed that is an item, or a part of one.
     fn end_container(&mut self, value: Arc<Value>) -> Result<ByteVerdict, StepError> {
         let bytes = value.bytes();
+        let mut verdict = ByteVerdict::Accepted;
+        if let Some(container) = self.containers.last_mut()
+            && container.is_compared
+            && container.bracket == b'['
+            && container.values.contains(&value)
+        {
+            if !container.tells_repeats {
+                return Ok(ByteVerdict::Refused);
+            }
+            verdict = self.end_comparison();
+        }
         if let Some(container) = self.containers.last_mut()
             && container.is_compared
             && container.bracket == b'['
         {
-            if container.values.contains(&value) {
-                return Ok(ByteVerdict::Refused);
-            }
             if container.seen.len() + container.values.len() >= MAX_VALUES {
                 return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });
             }
@@ -422,20 +470,39 @@ impl UniqueScopes {
         if let Some(undo) = self.partial().map(|partial| partial.push_value(value)) {
             self.journal.push(JournalEntry::Partial(undo));
         }
-        self.check_size()
+        self.check_size()?;
+        Ok(verdict)
+    }
+
+    /// A value has occurred twice: the derivations that forbid it are over, and no more values are compared.
+    fn end_comparison(&mut self) -> ByteVerdict {
+        if let Some(container) = self.containers.last_mut() {
+            container.is_compared = false;
+            let (seen, values) = (std::mem::take(&mut container.seen), std::mem::take(&mut container.values));
+            let bytes = std::mem::take(&mut container.bytes);
+            self.bytes -= bytes;
+            self.journal.push(JournalEntry::Repeated { seen, values, bytes });
+        }
+        ByteVerdict::Repeated(Repeat::After)
     }
 
     /// A scalar or name is whole. It is the text, if it has no other form.
     pub(super) fn end_scalar(&mut self, form: Option<Vec<u8>>) -> Result<ByteVerdict, StepError> {
         let is_name = self.is_at_name();
         let Some(container) = self.containers.last() else { return Ok(ByteVerdict::Accepted) };
-        let is_compared = container.is_compared && (container.bracket == b'[' || is_name);
+        let mut is_compared = container.is_compared && (container.bracket == b'[' || is_name);
         let value: Option<Box<[u8]>> =
             container.partial.is_some().then(|| form.as_deref().unwrap_or(&self.text).into());
-        if is_compared {
-            if self.add(form)? == ByteVerdict::Refused {
+        let mut verdict = ByteVerdict::Accepted;
+        if is_compared && self.has_seen(form.as_deref().unwrap_or(&self.text)) {
+            if !self.tells_repeats() {
                 return Ok(ByteVerdict::Refused);
             }
+            verdict = self.end_comparison();
+            is_compared = false;
+        }
+        if is_compared {
+            self.add(form)?;
         } else {
             self.journal.push(JournalEntry::ScalarEnded(self.text.as_slice().into()));
             self.text.clear();
@@ -449,16 +516,12 @@ impl UniqueScopes {
             };
             self.journal.push(JournalEntry::Partial(undo));
         }
-        Ok(ByteVerdict::Accepted)
+        Ok(verdict)
     }
 
-    /// Adds a value to those that have occurred.
+    /// Adds a value to those that have occurred, of which it is none.
     fn add(&mut self, form: Option<Vec<u8>>) -> Result<ByteVerdict, StepError> {
-        let value = form.as_deref().unwrap_or(&self.text);
-        if self.has_seen(value) {
-            return Ok(ByteVerdict::Refused);
-        }
-        let value: Arc<[u8]> = value.into();
+        let value: Arc<[u8]> = form.as_deref().unwrap_or(&self.text).into();
         if let Some(container) = self.containers.last_mut() {
             if container.seen.len() + container.values.len() >= MAX_VALUES {
                 return Err(StepError::TooManyDistinct { bytes: self.bytes, limit: self.bytes });

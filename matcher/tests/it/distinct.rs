@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use grammask_grammar_frontends::ebnf::EbnfOptions;
-use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, KeyOrder, Whitespace};
+use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
 use grammask_matcher::{
@@ -19,7 +19,7 @@ use crate::random::Random;
 
 /// The meaning of a document.
 #[derive(Clone, Debug)]
-enum Value {
+pub(crate) enum Value {
     Number(f64),
     Text(String),
     Word(String),
@@ -53,9 +53,9 @@ fn repeats_names(value: &Value) -> bool {
     }
 }
 
-struct Reader<'t> {
-    text: &'t [u8],
-    at: usize,
+pub(crate) struct Reader<'t> {
+    pub(crate) text: &'t [u8],
+    pub(crate) at: usize,
 }
 
 impl Reader<'_> {
@@ -66,7 +66,7 @@ impl Reader<'_> {
         self.text[self.at]
     }
 
-    fn value(&mut self) -> Value {
+    pub(crate) fn value(&mut self) -> Value {
         match self.next() {
             b'[' => {
                 let mut items = Vec::new();
@@ -136,7 +136,7 @@ impl Reader<'_> {
 
 /// Whether nothing occurs twice: items where arrays are compared (at a depth), names where objects are, and names of
 /// objects that are in items which are compared.
-fn differs(value: &Value, depth: usize, compared: fn(usize) -> bool) -> bool {
+pub(crate) fn differs(value: &Value, depth: usize, compared: fn(usize) -> bool) -> bool {
     match value {
         Value::Array(items) => {
             let repeats = items.iter().enumerate().any(|(at, item)| items[..at].contains(item));
@@ -155,7 +155,7 @@ fn differs(value: &Value, depth: usize, compared: fn(usize) -> bool) -> bool {
     }
 }
 
-fn bytes_of(bytes: ByteSet) -> Vec<u8> {
+pub(crate) fn bytes_of(bytes: ByteSet) -> Vec<u8> {
     bytes.iter().collect()
 }
 
@@ -192,6 +192,24 @@ impl Right {
         let count = all.len();
         all.retain(|text| differs(&Reader { text, at: 0 }.value(), 0, compared));
         assert!(all.len() < count && !all.is_empty(), "{} of {count} are right", all.len());
+        let beginnings =
+            all.iter().flat_map(|text| (0..=text.len()).map(|end| text[..end].to_vec())).collect();
+        Self { documents: all.into_iter().collect(), beginnings }
+    }
+
+    /// The documents of two roots over some rules. Those of the second alone may repeat items.
+    fn of_either(one: &str, other: &str, rules: &str, compared: fn(usize) -> bool) -> Self {
+        let documents_of = |root: &str| {
+            let source = format!("root ::= {root}\n{rules}");
+            documents(&source.replace("[distinct=items]", ""))
+        };
+        let (mut all, free) = (documents_of(one), documents_of(other));
+        let count = all.len();
+        all.retain(|text| differs(&Reader { text, at: 0 }.value(), 0, compared));
+        assert!(all.len() < count && !all.is_empty(), "{} of {count} are right", all.len());
+        let repeated = free.iter().filter(|text| !differs(&Reader { text, at: 0 }.value(), 0, compared));
+        assert!(repeated.count() > 0);
+        all.extend(free);
         let beginnings =
             all.iter().flat_map(|text| (0..=text.len()).map(|end| text[..end].to_vec())).collect();
         Self { documents: all.into_iter().collect(), beginnings }
@@ -538,7 +556,7 @@ member ::= "\"" ("a" | "\\u0061" | "b" | "bc") "\":" ("1" | "\"a\"" | "[1,1]" | 
 }
 
 /// A compiler over bytes and a few tokens.
-fn compiler(limits: Limits) -> Compiler {
+pub(crate) fn compiler(limits: Limits) -> Compiler {
     let more = ["\"a\"", "\",\"", "\",", "\"a\",\"a", "ab", "[\"a\",\"b", "\"]"]
         .map(|token| Some(token.as_bytes().to_vec()));
     let tokens = (0..=255u8).map(|byte| Some(vec![byte])).chain(more).chain([None]);
@@ -673,125 +691,37 @@ fn readings_that_do_not_agree_are_an_error() {
     assert_eq!(matcher.accept_bytes(b"["), Err(MatchError::Limit(StepError::UnclearDistinct)));
 }
 
-/// Walks a schema's grammar at random: masks say what is accepted, and what is finished repeats nothing.
+/// Derivations beside one another, of which only the first forbid that items repeat.
 #[track_caller]
-fn check_schema(schema: &str, options: &JsonSchemaOptions, compared: fn(usize) -> bool) {
-    let options = options.clone().whitespace(Whitespace::Compact);
-    let compiler = compiler(Limits::default());
-    let vocabulary = compiler.vocabulary();
-    let grammar = compiler.json_schema(schema, &options).unwrap();
-    let mut random = Random::new(schema.len() as u64);
-    // Few letters, so that things occur again.
-    let few = b"[]{},:\"ab01.-e\\u6nul";
-    let mut mask = TokenMask::new(vocabulary.len());
-    for _ in 0..6 {
-        let mut matcher = grammar.matcher();
-        for step in 0..40 {
-            matcher.fill_mask(&mut mask).unwrap();
-            let mut ways = Vec::new();
-            for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
-                let bytes = vocabulary.token_bytes(id);
-                // All tokens now and then, and those of few letters always.
-                let is_few = bytes.iter().all(|byte| few.contains(byte));
-                if bytes.is_empty() || !is_few && step % 8 != 0 {
-                    continue;
-                }
-                let accepted = matcher.fork().accept_token(id).is_ok();
-                assert_eq!(mask.contains(id), accepted, "{schema}: {:?}", vocabulary.token_name(id));
-                if accepted && is_few {
-                    ways.push(id);
-                }
-            }
-            let Some(&id) = ways.get(random.below(ways.len().max(1))) else { break };
-            matcher.accept_token(id).unwrap();
-        }
-        let ending = matcher.shortest_ending(10_000).unwrap().unwrap();
-        matcher.accept_bytes(&ending).unwrap();
-        assert!(matcher.is_completed(), "{schema}");
-    }
-    let mut documents = 0;
-    for _ in 0..20 {
-        let mut matcher = grammar.matcher();
-        let mut text = Vec::new();
-        for _ in 0..random.below(60) {
-            let bytes = bytes_of(matcher.next_bytes());
-            // The judge's numbers have no room for large exponents.
-            let is_few = |byte: &u8| few.contains(byte) && *byte != b'e';
-            let bytes: Vec<u8> = bytes.into_iter().filter(is_few).collect();
-            let Some(&byte) = bytes.get(random.below(bytes.len().max(1))) else { break };
-            matcher.accept_bytes(&[byte]).unwrap();
-            text.push(byte);
-        }
-        text.extend(matcher.shortest_ending(10_000).unwrap().unwrap());
-        // A half of a pair is none by itself.
-        if !text.windows(4).any(|part| part.starts_with(b"\\ud")) {
-            let value = Reader { text: &[text.as_slice(), b" "].concat(), at: 0 }.value();
-            assert!(differs(&value, 0, compared), "{schema}: {}", String::from_utf8_lossy(&text));
-            documents += 1;
-        }
-    }
-    assert!(documents > 5);
+fn check_beside(one: &str, other: &str, rules: &str, compared: fn(usize) -> bool) {
+    let right = Right::of_either(one, other, rules, compared);
+    check_on::<grammask_earley::Engine>(&format!("root ::= {one} | {other}\n{rules}"), &right);
 }
 
 #[test]
-fn schemas_whose_items_differ() {
-    for schema in [
-        r#"{"type": "array", "items": {"type": "string"}, "uniqueItems": true, "minItems": 3}"#,
-        r#"{"type": "array", "items": {"type": "string", "maxLength": 1}, "uniqueItems": true, "minItems": 5}"#,
-        r#"{"type": "array", "items": {"type": "string", "pattern": "^(a|b[ab]*)$"}, "uniqueItems": true, "minItems": 2}"#,
-        r#"{"type": "array", "items": {"type": "integer"}, "uniqueItems": true, "minItems": 4}"#,
-        r#"{"type": "array", "items": {"type": "number"}, "uniqueItems": true, "minItems": 4}"#,
-        r#"{"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}, "uniqueItems": true, "minItems": 4}"#,
-        r#"{"type": "array", "items": {"type": "integer", "minimum": 1}, "uniqueItems": true}"#,
-        r#"{"type": "array", "items": {"type": ["string", "null", "number"]}, "uniqueItems": true, "minItems": 2}"#,
-        r#"{"type": "array", "prefixItems": [{"const": "a"}, {"type": "string"}], "items": {"type": ["string", "integer"]},
-            "uniqueItems": true, "minItems": 3}"#,
-        r#"{"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "boolean"}},
-            "required": ["a"], "additionalProperties": false}, "uniqueItems": true, "minItems": 2}"#,
-        r#"{"type": "array", "items": {"properties": {"a": {"enum": [0, 1]}}}, "uniqueItems": true, "minItems": 3}"#,
-        r#"{"type": "array", "items": {"type": "array", "items": {"type": ["integer", "null"]}}, "uniqueItems": true}"#,
-        r#"{"type": "array", "items": {"type": "object", "additionalProperties": {"type": "array", "uniqueItems": true,
-            "items": {"type": "string"}}}, "uniqueItems": true, "minItems": 2}"#,
-        r#"{"type": "object", "properties": {"a": {"$ref": ""}, "b": {"type": "array", "items": {"type": "string"},
-            "uniqueItems": true}}, "required": ["b"], "additionalProperties": false}"#,
-        r##"{"type": "object", "anyOf": [
-            {"properties": {"a": {"$ref": "#/$defs/a"}, "b": {"type": "integer"}}, "required": ["a", "b"],
-                "additionalProperties": {"type": "integer"}},
-            {"properties": {"a": {"$ref": "#/$defs/a"}, "c": {"type": "string"}}, "required": ["a"],
-                "additionalProperties": {"type": "string"}}],
-            "$defs": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": true, "minItems": 2}}}"##,
-    ] {
-        let compared = match schema.starts_with(r#"{"type": "object""#) {
-            true => |depth| depth > 0,
-            false => |depth| depth == 0,
-        };
-        check_schema(schema, &JsonSchemaOptions::default(), compared);
-    }
-}
-
-#[test]
-fn schemas_whose_free_names_differ() {
-    let unique = JsonSchemaOptions::default().free_names(FreeNames::Unique);
-    for order in [KeyOrder::Declared, KeyOrder::Any] {
-        let options = unique.clone().key_order(order);
-        for schema in [
-            r#"{"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": {"type": "integer"}}"#,
-            r#"{"type": "object", "additionalProperties": {"type": "object"}, "minProperties": 2}"#,
-            r#"{"type": "object", "patternProperties": {"^a[ab]*$": {"type": "null"}}, "additionalProperties": false}"#,
-        ] {
-            check_schema(schema, &options, |_| true);
-        }
-    }
-    // Members are counted, so that names differ where the caller did not ask for it.
-    let schema = r#"{"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 3}"#;
-    check_schema(schema, &JsonSchemaOptions::default(), |_| true);
-}
-
-#[test]
-fn alternatives_of_one_type_are_refused_where_only_one_compares() {
-    let schema = r#"{"anyOf": [
-        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": true}}},
-        {"type": "object", "properties": {"b": {"const": 1}}, "required": ["b"]}]}"#;
-    let error = compiler(Limits::default()).json_schema(schema, &JsonSchemaOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("read side by side"), "{error}");
+fn items_that_differ_in_one_of_two_readings() {
+    // Scalars; the end of the array tells the readings apart, or what follows it, or nothing does.
+    let scalars = r#"
+        one[distinct=items] ::= (item ("," item ("," item)?)?)? "]"
+        item ::= "\"a\"" | "\"ab\"" | "1" | "12" | "null" | "true"
+        other ::= (free ("," free ("," free ("," free)?)?)?)? "]"
+        free ::= ("\"a\"" | "\"b\"" | "1" | "1.0" | "null" | "false") Token(4294967295)?"#;
+    check_beside(r#""[" one"#, r#""[" other"#, scalars, |depth| depth == 0);
+    let (one, other) = (r#""{\"i\":[" one ",\"k\":1}""#, r#""{\"i\":[" other ",\"k\":2}""#);
+    check_beside(one, other, scalars, |depth| depth == 1);
+    // Some items may not repeat in the other reading either.
+    let some = r#"
+        one[distinct=items] ::= item ("," item)? "]"
+        item ::= "\"a\"" | "\"b\"" | "7" | "true"
+        other ::= "\"a\"," ("\"a\"" Token(4294967295)? | "7") "]" | "7,70]" | "true,true" Token(4294967295)? "]""#;
+    check_beside(r#""[" one"#, r#""[" other"#, some, |depth| depth == 0);
+    // Items that are arrays and objects, and arrays that repeat inside of arrays that do.
+    let nested = r#"
+        one[distinct=items] ::= item ("," item)? "]"
+        item ::= "[" pair | "{\"x\":" ("1" | "[1]") "}" | "null"
+        pair ::= ("1" | "2") Token(4294967295)? ("," ("1" | "2") Token(4294967295)?)? "]"
+        inner[distinct=items] ::= ("1" | "2") ("," ("1" | "2"))? "]"
+        other ::= free ("," free)? "]"
+        free ::= ("[" pair | "{\"x\":1}" | "{\"y\":[" inner "}" | "null") Token(4294967295)?"#;
+    check_beside(r#""[" one"#, r#""[" other"#, nested, |depth| depth == 0);
 }

@@ -5,6 +5,7 @@
 mod background;
 mod by_reference;
 mod distinct;
+mod distinct_schemas;
 mod drafts;
 mod forced;
 #[cfg(unix)]

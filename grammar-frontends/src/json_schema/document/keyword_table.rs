@@ -101,7 +101,7 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("minItems", Draft4, "counts of more than 32 bits"),
         enforced("maxItems", Draft4, ""),
         enforced("uniqueItems", Draft4, "more items than values, or more members than names inside of items; below one \
-            of several alternatives of one type, where another one reads the same items and lets them repeat; in parts \
+            of several alternatives of one type, where another one lets the same items repeat and names may run out inside of them; in parts \
             of other grammars; under `not`"),
         enforced("contains", Draft6, "more than six conditions on items at any place; more states than `states`"),
         enforced("minContains", Draft2019, "as `contains`"),

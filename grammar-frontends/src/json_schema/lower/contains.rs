@@ -23,8 +23,12 @@ type ItemCounts = (u64, Vec<u64>);
 /// Obligations of one array.
 const MAX_OBLIGATIONS: usize = 6;
 
+/// Places whose items are looked at for an obligation that all of them meet.
+const MAX_MEETING: usize = 16;
+
 struct Counting<'a> {
     shape: &'a ArrayShape,
+    mark: Option<DistinctMark>,
     /// Numbers from here on are not told apart.
     read_cap: u64,
     counted_caps: Vec<u64>,
@@ -59,6 +63,9 @@ impl SchemaLowering<'_> {
             .fold(read_cap.saturating_add(1), |states, cap| states.saturating_mul(cap.saturating_add(1)));
         let ways = if counted_caps.len() > 1 { 1 << counted_caps.len().min(MAX_OBLIGATIONS) } else { 1 };
         if counted_caps.len() > MAX_OBLIGATIONS || states.saturating_mul(ways) > limit {
+            if let Some(shape) = self.without_met_obligations(shape) {
+                return self.array(&shape, node);
+            }
             let reason = format!("counting the items takes more than {limit} states");
             let hint = "use smaller bounds or fewer conditions, or raise the limit `states`";
             self.normalizer.unsupported(node, "contains", reason, hint)?;
@@ -66,7 +73,7 @@ impl SchemaLowering<'_> {
         }
         let first = (0, vec![0; counted_caps.len()]);
         let mut counting =
-            Counting { shape, read_cap, counted_caps, rules: HashMap::default(), todo: Vec::new() };
+            Counting { shape, mark, read_cap, counted_caps, rules: HashMap::default(), todo: Vec::new() };
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let close = self.builder.literal("]");
         let items = counting.items(&first, self)?;
@@ -96,6 +103,37 @@ impl SchemaLowering<'_> {
         let open = self.builder.literal("[");
         self.enclosed(open, inside, mark).map(Some)
     }
+
+    /// The array without the obligations that every item meets: they bound the number of items. `None` where each is missed
+    /// by some item.
+    fn without_met_obligations(&mut self, shape: &ArrayShape) -> Option<ArrayShape> {
+        let mut left = ArrayShape { obligations: Vec::new(), ..shape.clone() };
+        for obligation in &shape.obligations {
+            let listed = shape.prefix.iter().skip(obligation.from).copied();
+            let items: Vec<GoalId> = listed.chain([shape.rest]).collect();
+            if items.len() > MAX_MEETING || !items.iter().all(|&item| self.meets(item, obligation.goal)) {
+                left.obligations.push(obligation.clone());
+                continue;
+            }
+            let from = obligation.from as u64;
+            if obligation.min > 0 {
+                left.min = left.min.max(from.saturating_add(obligation.min));
+            }
+            if let Some(most) = obligation.max {
+                let most = from.saturating_add(most);
+                left.max = Some(left.max.map_or(most, |max| max.min(most)));
+            }
+        }
+        (left.obligations.len() < shape.obligations.len()).then(|| left.normalized())
+    }
+
+    /// Whether the values of one goal satisfy another one for certain.
+    fn meets(&mut self, item: GoalId, goal: GoalId) -> bool {
+        let goals = &mut self.normalizer.algebra.goals;
+        let not = goals.not(goal);
+        let without = goals.and(item, not);
+        self.normalizer.norm(without).is_ok_and(|norm| norm.is_never())
+    }
 }
 
 impl Counting<'_> {
@@ -114,6 +152,7 @@ impl Counting<'_> {
         let mut result = Vec::new();
         for (goal, state) in self.steps(state, lowering) {
             let Some(value) = lowering.value(goal)? else { continue };
+            let value = lowering.told_item(value, self.mark);
             let rule = match self.rules.get(&state) {
                 Some(&rule) => rule,
                 None => {

@@ -6,6 +6,7 @@ use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{Distinct, RuleId};
 
 use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::value_syntax::{ItemComparison, ValueSyntax};
 
@@ -18,6 +19,8 @@ pub(super) struct DistinctItems<'s> {
     pub(super) alternatives: Vec<(Rc<NormalForm<'s>>, Vec<RuleId>)>,
     /// Arrays and objects whose items or members are read in several ways.
     pub(super) ambiguous: HashSet<RuleId>,
+    /// Goals inside of which names do not run out.
+    pub(super) with_names: HashSet<GoalId>,
 }
 
 /// A mark: which values are compared, and the keyword that asks for it.
@@ -39,6 +42,7 @@ impl<'s> DistinctItems<'s> {
             marked: HashMap::default(),
             alternatives: Vec::new(),
             ambiguous: HashSet::default(),
+            with_names: HashSet::default(),
         }
     }
 

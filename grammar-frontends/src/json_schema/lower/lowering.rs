@@ -164,7 +164,7 @@ pub(crate) fn lower<'s>(
     lowering.normalizer.check_work()?;
     let Some(mut body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };
     let around = lowering.normalizer.options.around_root;
-    if around > 0 && comparison == ItemComparison::Possible {
+    if around > 0 && comparison != ItemComparison::Impossible {
         let blanks = punctuation::blanks(&mut lowering.builder, Some(around));
         body = lowering.builder.sequence([blanks, body, blanks]);
     }
@@ -387,6 +387,9 @@ impl<'s> SchemaLowering<'s> {
             return Ok(body);
         }
         let compared = self.distinct_items_mark(shape)?;
+        if compared.is_none() {
+            self.refuse_short_names(shape, node)?;
+        }
         if !shape.obligations.is_empty() {
             return self.counted_array(shape, node, compared);
         }
@@ -394,7 +397,7 @@ impl<'s> SchemaLowering<'s> {
         let mut prefix = Vec::with_capacity(shape.prefix.len());
         for (index, &goal) in shape.prefix.iter().enumerate() {
             match self.value(goal)? {
-                Some(item) => prefix.push(item),
+                Some(item) => prefix.push(self.told_item(item, compared)),
                 None => {
                     max = max.min(index as u64);
                     break;
@@ -403,7 +406,7 @@ impl<'s> SchemaLowering<'s> {
         }
         let mut rest = None;
         if max > prefix.len() as u64 {
-            rest = self.value(shape.rest)?;
+            rest = self.value(shape.rest)?.map(|item| self.told_item(item, compared));
             if rest.is_none() {
                 max = max.min(prefix.len() as u64);
             }

@@ -10,11 +10,16 @@
 //!   is a name left for it;
 //! * a text shows which array it is in. If alternatives of one type are read side by side (`anyOf` of two
 //!   objects), an array below one of them may be an array of free items below the other. One text would then
-//!   have two answers. So marked arrays below alternatives whose [readings](super::readings) do not agree are
-//!   refused.
+//!   have two answers.
+//!
+//! Where the [readings](super::readings) of alternatives do not agree, the schema is compiled once more
+//! ([`ItemComparison::BesideOthers`]). Then arrays of free items tell of repeats: after each item they may read a
+//! symbol that stands for one ([`TokenRef::REPEATED`]). The engine reads it after an item that repeats another one, and
+//! only the readings in arrays of free items go on. Items are compared in all these readings until then, so that names
+//! must not run out inside of them in any.
 
 use grammask_grammar_ir::hash::HashSet;
-use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions};
+use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions, TokenRef};
 
 use super::distinct_marks::{DistinctItems, DistinctMark};
 use super::lowering::SchemaLowering;
@@ -22,6 +27,7 @@ use super::value_counts::UNBOUNDED;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::error::grammar_error;
+use crate::json_schema::normalize::normalizer::Wishes;
 use crate::json_schema::options::FreeNames;
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
@@ -41,16 +47,18 @@ impl<'s> SchemaLowering<'s> {
             }
         };
         let (reason, hint) = match self.distinct.comparison {
-            ItemComparison::Possible => match self.reason_not_comparable(shape)? {
-                None => {
-                    return Ok(Some(DistinctMark {
-                        what: Distinct::Items,
-                        node: at,
-                        keyword: "uniqueItems",
-                    }));
+            ItemComparison::Possible | ItemComparison::BesideOthers => {
+                match self.reason_not_comparable(shape)? {
+                    None => {
+                        return Ok(Some(DistinctMark {
+                            what: Distinct::Items,
+                            node: at,
+                            keyword: "uniqueItems",
+                        }));
+                    }
+                    Some(reason) => reason,
                 }
-                Some(reason) => reason,
-            },
+            }
             ItemComparison::Impossible => {
                 ("items are not compared with one another here", "remove it, or list the values under `enum`")
             }
@@ -90,7 +98,9 @@ impl<'s> SchemaLowering<'s> {
                 )));
             }
         }
-        if self.names_may_run_out(needs.into_iter().map(|(goal, _)| goal).collect())? {
+        if self
+            .names_may_run_out(needs.into_iter().map(|(goal, _)| goal).collect(), &mut HashSet::default())?
+        {
             return Ok(Some((
                 "names inside of items do not repeat, and there may be more members than names that they may have",
                 "declare all names and close the objects, or let free names be any",
@@ -125,7 +135,7 @@ impl<'s> SchemaLowering<'s> {
             return Ok(None);
         }
         let mark = DistinctMark { what: Distinct::Names, node, keyword };
-        let is_possible = self.distinct.comparison == ItemComparison::Possible;
+        let is_possible = self.distinct.comparison != ItemComparison::Impossible;
         if is_possible && (!can_repeat || self.has_names(shape)? && self.has_witness_names(shape)) {
             return Ok(Some(mark));
         }
@@ -144,14 +154,45 @@ impl<'s> SchemaLowering<'s> {
     /// Whether no free name of the schema repeats, so that a member of any name is not overridden.
     pub(super) fn names_are_unique(&self) -> bool {
         self.normalizer.options.free_names == FreeNames::Unique
-            && self.distinct.comparison == ItemComparison::Possible
+            && self.distinct.comparison != ItemComparison::Impossible
     }
 
     /// The schema would be served better if they were, where they can be compared.
     pub(super) fn ask_for_unique_names(&self) {
-        if self.distinct.comparison == ItemComparison::Possible {
-            self.normalizer.asks_for_unique_names.set(true);
+        if self.distinct.comparison != ItemComparison::Impossible {
+            let wishes = self.normalizer.wishes.get();
+            self.normalizer.wishes.set(Wishes { unique_names: true, ..wishes });
         }
+    }
+
+    /// An item of an array. If the array is not compared itself and may be read beside one that is, the item tells where it
+    /// repeats an earlier one.
+    pub(super) fn told_item(&mut self, item: ExprId, mark: Option<DistinctMark>) -> ExprId {
+        if mark.is_some() || self.distinct.comparison != ItemComparison::BesideOthers {
+            return item;
+        }
+        let repeated = self.builder.token([TokenRef::REPEATED]);
+        let repeated = self.builder.optional(repeated);
+        self.builder.sequence([item, repeated])
+    }
+
+    /// Refuses arrays that may be read beside compared ones if names may run out inside of their items: these are compared,
+    /// too, as long as no item repeats.
+    pub(super) fn refuse_short_names(&mut self, shape: &ArrayShape, node: NodeId) -> Result<()> {
+        if self.distinct.comparison != ItemComparison::BesideOthers {
+            return Ok(());
+        }
+        let mut goals: Vec<GoalId> = shape.prefix.iter().copied().chain([shape.rest]).collect();
+        goals.extend(shape.obligations.iter().map(|obligation| obligation.goal));
+        let mut met = std::mem::take(&mut self.distinct.with_names);
+        let may_run_out = self.names_may_run_out(goals, &mut met)?;
+        self.distinct.with_names = met;
+        if may_run_out {
+            let reason = "there may be more members inside of items than names that they may have";
+            let hint = "declare all names and close the objects, or let free names be any";
+            self.normalizer.unsupported(node, "uniqueItems", reason, hint)?;
+        }
+        Ok(())
     }
 
     /// A bracket and what it encloses, which is marked if it is compared.
@@ -168,7 +209,9 @@ impl<'s> SchemaLowering<'s> {
         self.builder.set_options(rule, options);
         let is_everywhere =
             mark.what == Distinct::Names && self.normalizer.options.free_names == FreeNames::Unique;
-        if !is_everywhere {
+        let is_told =
+            mark.what == Distinct::Items && self.distinct.comparison == ItemComparison::BesideOthers;
+        if !is_everywhere && !is_told {
             self.distinct.marked.insert(rule, mark);
         }
         let inside = self.builder.rule(rule);
@@ -210,6 +253,10 @@ impl<'s> SchemaLowering<'s> {
         unclear.sort_unstable_by_key(|&(rule, _)| rule.index());
         if unclear.iter().any(|(_, mark)| mark.what == Distinct::Names) {
             self.ask_for_unique_names();
+        }
+        if unclear.iter().any(|(_, mark)| mark.what == Distinct::Items) {
+            let wishes = self.normalizer.wishes.get();
+            self.normalizer.wishes.set(Wishes { told_repeats: true, ..wishes });
         }
         for (rule, DistinctMark { node, keyword, .. }) in unclear {
             let reason = "it stands below one of several alternatives of one type, which are read side by side, and \

@@ -29,6 +29,9 @@ const MAX_VISITS: u32 = 500;
 /// Goals inside of items that are looked at for objects whose names may run out.
 const MAX_GOALS: usize = 5_000;
 
+/// Obligations of which all groups are looked at: five have 31.
+const MAX_GROUPED: usize = 5;
+
 /// One count.
 struct ValueCount {
     visits_left: u32,
@@ -182,7 +185,52 @@ impl<'s> SchemaLowering<'s> {
     pub(super) fn has_witness_names(&mut self, shape: &ObjectShape<'s>) -> bool {
         // One member for each is enough, as long as there is room for all.
         let has_room = shape.obligations.len() < 2 || shape.max.is_none();
-        has_room && shape.obligations.iter().all(|obligation| self.has_names_for(shape, obligation))
+        match has_room {
+            true => shape.obligations.iter().all(|obligation| self.has_names_for(shape, obligation)),
+            false => self.has_names_for_groups(shape),
+        }
+    }
+
+    /// Whether members that meet several obligations at once either have endless names, or none.
+    fn has_names_for_groups(&mut self, shape: &ObjectShape<'s>) -> bool {
+        if shape.obligations.len() > MAX_GROUPED {
+            return false;
+        }
+        // Each group, with the one that lacks its last obligation before it.
+        let mut groups: Vec<MemberObligation<'s>> = Vec::new();
+        for obligation in &shape.obligations {
+            let mut joined = vec![obligation.clone()];
+            for group in &groups {
+                let Some(tests) = join_tests(&group.tests, &obligation.tests) else { continue };
+                let value = self.normalizer.algebra.goals.and(group.value, obligation.value);
+                let mut except = [group.except.as_slice(), &obligation.except].concat();
+                except.sort_unstable();
+                except.dedup();
+                joined.push(MemberObligation { tests, except, value });
+            }
+            groups.extend(joined);
+        }
+        groups.iter().all(|group| self.has_endless_or_no_names(shape, group))
+    }
+
+    fn has_endless_or_no_names(&mut self, shape: &ObjectShape<'s>, group: &MemberObligation<'s>) -> bool {
+        let mut are_none = true;
+        for cell in &shape.cells {
+            let Some(tests) = join_tests(&cell.tests, &group.tests) else { continue };
+            let value = self.normalizer.algebra.goals.and(cell.value, group.value);
+            if value == GoalId::NEVER {
+                continue;
+            }
+            let names = StringShape { tests, ..StringShape::any() };
+            if !self.normalizer.algebra.may_be_nonempty(&names) {
+                continue;
+            }
+            if self.names_beside(shape, &Cell { tests: names.tests, value }, &group.except) >= UNBOUNDED {
+                return true;
+            }
+            are_none = false;
+        }
+        are_none
     }
 
     /// Where every member of a name meets the obligation, one name is enough: once it is taken, the obligation is met.
@@ -205,9 +253,14 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// Whether an object somewhere inside of values of some goals may have a free name, and none be left.
-    pub(super) fn names_may_run_out(&mut self, goals: Vec<GoalId>) -> Result<bool> {
-        let mut met: HashSet<GoalId> = goals.iter().copied().collect();
+    /// Goals that were met are not looked at again.
+    pub(super) fn names_may_run_out(
+        &mut self,
+        goals: Vec<GoalId>,
+        met: &mut HashSet<GoalId>,
+    ) -> Result<bool> {
         let mut left = goals;
+        left.retain(|&goal| met.insert(goal));
         while let Some(goal) = left.pop() {
             if goal == GoalId::ANY || goal == GoalId::NEVER {
                 continue;

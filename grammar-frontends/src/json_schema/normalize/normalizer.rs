@@ -39,8 +39,7 @@ pub(crate) struct Normalizer<'s> {
     pub(crate) options: JsonSchemaOptions,
     /// The treatment of the keywords, where the caller wants to know.
     pub(crate) report: Option<Report>,
-    /// Whether there would be more orders of members, or fewer refusals, if no free name repeated.
-    pub(crate) asks_for_unique_names: Rc<Cell<bool>>,
+    pub(crate) wishes: Rc<Cell<Wishes>>,
     /// Parts that nothing satisfies, with their places, for the message about an unsatisfiable schema.
     pub(crate) conflicts: Vec<(String, String)>,
     atoms: HashMap<Atom, Rc<NormalForm<'s>>>,
@@ -64,6 +63,15 @@ pub(crate) struct Normalizer<'s> {
     interrupted: Cell<Option<Interrupted>>,
 }
 
+/// Ways in which a schema would be served better.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wishes {
+    /// There would be more orders of members, or fewer refusals, if no free name repeated.
+    pub(crate) unique_names: bool,
+    /// There would be fewer refusals if arrays of free items told of repeated ones.
+    pub(crate) told_repeats: bool,
+}
+
 /// Types whose values a schema can leave as they are.
 pub(crate) const TYPE_ONLY: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
 
@@ -82,7 +90,7 @@ impl<'s> Normalizer<'s> {
             algebra,
             options,
             report,
-            asks_for_unique_names: Rc::default(),
+            wishes: Rc::default(),
             conflicts: Vec::new(),
             atoms: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
             complements: HashMap::default(),

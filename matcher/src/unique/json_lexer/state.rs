@@ -63,4 +63,17 @@ pub(crate) enum ByteVerdict {
     Accepted,
     /// With it a value would have occurred twice.
     Refused,
+    /// A value has occurred twice, which some derivations may allow.
+    Repeated(Repeat),
+}
+
+/// Where a value ended that has occurred twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// Before the byte.
+    Before,
+    /// With the byte.
+    After,
+    /// One value before it, and another one with it.
+    Both,
 }
