@@ -88,18 +88,57 @@ impl<'s> SchemaLowering<'s> {
             left -= names.len();
             for name in names {
                 let name = self.normalizer.document.kept_text(name);
+                let mut others = shape.clone();
+                others.obligations.remove(few);
+                let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
+                shapes.extend(self.with_witness(others, Property { name, value, presence, origin })?);
+            }
+        }
+        Some(shapes)
+    }
+
+    /// A shape with one more member, which is required. It meets other obligations, too, or leaves them to free names.
+    /// `None` where that takes too much work.
+    fn with_witness(
+        &mut self,
+        mut shape: ObjectShape<'s>,
+        witness: Property<'s>,
+    ) -> Option<Vec<ObjectShape<'s>>> {
+        let obligations = std::mem::take(&mut shape.obligations);
+        let name = witness.name;
+        let mut cases = vec![(witness, Vec::new())];
+        for obligation in obligations {
+            let tests = &self.normalizer.algebra.tests;
+            let is_meant = obligation.except.binary_search(&name).is_err()
+                && obligation.tests.iter().all(|&test| tests.passes(test, name));
+            let mut next = Vec::with_capacity(cases.len());
+            for (witness, mut left) in cases {
                 self.normalizer.algebra.work.charge(shape.size());
                 if self.normalizer.algebra.work.is_spent() {
                     return None;
                 }
-                let mut shape = shape.clone();
-                shape.obligations.remove(few);
-                let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
-                shape.properties.push(Property { name, value, presence, origin });
-                shapes.push(shape);
+                let both = match is_meant {
+                    true => self.normalizer.algebra.goals.and(witness.value, obligation.value),
+                    false => GoalId::NEVER,
+                };
+                let is_met = both == witness.value;
+                if both != GoalId::NEVER {
+                    next.push((Property { value: both, ..witness.clone() }, left.clone()));
+                }
+                if !is_met {
+                    left.push(obligation.clone());
+                    next.push((witness, left));
+                }
             }
+            cases = next;
         }
-        Some(shapes)
+        let with = |(witness, left): (Property<'s>, Vec<MemberObligation<'s>>)| {
+            let mut case = shape.clone();
+            case.properties.push(witness);
+            case.obligations = left;
+            case
+        };
+        Some(cases.into_iter().map(with).collect())
     }
 
     /// The members with undeclared names; `None` where there can be none, or where they cannot meet the obligations.
