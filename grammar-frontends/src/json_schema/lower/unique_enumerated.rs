@@ -68,7 +68,11 @@ impl<'s> SchemaLowering<'s> {
             close
         } else {
             let separator = self.builder.sequence([space, comma]);
-            let parts = values.into_iter().map(|(_, value)| (value, Occurrence::Optional));
+            // A value that is read twice is none of the parts. But the grammar has the symbol for it then.
+            let parts: Vec<(ExprId, Occurrence)> = values
+                .into_iter()
+                .map(|(_, value)| (self.told_item(value, None), Occurrence::Optional))
+                .collect();
             let items = self.builder.permutation(separator, parts, min, Some(max));
             let items = self.builder.sequence([before_first, items, space, after_last, close]);
             if min == 0 { self.builder.choice([close, items]) } else { items }
@@ -132,7 +136,8 @@ impl<'s> SchemaLowering<'s> {
             let rest = self.different_items(places, min, read);
             read.pop();
             if let Some(rest) = rest {
-                ways.push(self.builder.sequence([before, *text, rest]));
+                let text = self.told_item(*text, None);
+                ways.push(self.builder.sequence([before, text, rest]));
             }
         }
         if read.len() as u64 >= min {
