@@ -94,7 +94,7 @@ pub use json_escapes::JsonEscapes;
 pub use per_process::PerProcess;
 pub use permutation::{Occurrence, Permutation};
 pub use print::{PrintError, PrintOptions, print};
-pub use rule_options::{Capture, Distinct, EndCapture, RuleOptions, Temperature};
+pub use rule_options::{CaptureOption, Distinct, EndCapture, RuleOptions, Temperature};
 pub use shorten::shorten;
 pub use span::Span;
 pub use text_search::TextSearch;

@@ -57,7 +57,7 @@ pub struct RuleOptions {
     /// bytes outside of all tokens are not.
     pub max_tokens: Option<NonZeroU32>,
     /// The name under which the text is handed out.
-    pub capture: Option<Capture>,
+    pub capture: Option<CaptureOption>,
     /// The name under which the end of the text is returned.
     pub end_capture: Option<EndCapture>,
     /// The temperature to sample with while the rule is read.
@@ -103,7 +103,7 @@ impl RuleOptions {
 
 /// The text of a rule under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Capture {
+pub struct CaptureOption {
     /// The name. Several rules may have the same.
     pub name: Box<str>,
     /// Bytes at the end of the rule's text that are not part of the returned text, such as those of a stop
@@ -111,7 +111,7 @@ pub struct Capture {
     pub hidden_suffix: u32,
 }
 
-impl Capture {
+impl CaptureOption {
     /// All of the rule's text.
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), hidden_suffix: 0 }

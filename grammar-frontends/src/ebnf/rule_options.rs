@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use grammask_grammar_ir::{
-    Capture, Distinct, EndCapture, ExprId, GrammarBuilder, RuleOptions, Span, Temperature,
+    CaptureOption, Distinct, EndCapture, ExprId, GrammarBuilder, RuleOptions, Span, Temperature,
 };
 
 use super::escape::LiteralReader;
@@ -118,8 +118,8 @@ impl Options {
         Ok(())
     }
 
-    fn capture(&mut self) -> &mut Capture {
-        self.kept.capture.get_or_insert_with(|| Capture::new(""))
+    fn capture(&mut self) -> &mut CaptureOption {
+        self.kept.capture.get_or_insert_with(|| CaptureOption::new(""))
     }
 
     fn end_capture(&mut self) -> &mut EndCapture {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use bumpalo::Bump;
-use grammask_grammar_ir::{Grammar, Span};
+use grammask_grammar_ir::{Grammar, Span, passes};
 
 use super::document::ids::Draft;
 use super::document::json;
@@ -220,19 +220,24 @@ fn compile_parsed(
     if wishes.get().told_repeats {
         let strict = options.clone().unsupported(Unsupported::Refuse);
         let again = compile(&strict, report.clone(), ItemComparison::BesideOthers);
-        compiled = if again.is_ok() { again } else { compiled };
+        compiled = if again.as_ref().is_ok_and(tells_repeats) { again } else { compiled };
     }
     // Marks of names must be the same in all readings of a text, so that free names are kept from repeating everywhere or
     // nowhere. Readers of JSON disagree on what repeated names mean, and most writers cannot write them.
     if wishes.get().unique_names && options.free_names == FreeNames::MayRepeat {
         let strict = options.clone().free_names(FreeNames::Unique).unsupported(Unsupported::Refuse);
         let told = wishes.get().told_repeats.then_some(ItemComparison::BesideOthers);
-        let mut tries = told.into_iter().chain([comparison]).map(|way| compile(&strict, report.clone(), way));
-        if let Some(compiled) = tries.find_map(Result::ok) {
+        let told = told.and_then(|way| compile(&strict, report.clone(), way).ok()).filter(tells_repeats);
+        if let Some(compiled) = told.or_else(|| compile(&strict, report, comparison).ok()) {
             return Ok(compiled);
         }
     }
     compiled
+}
+
+/// Whether the grammar has the symbol for a repeat. Without it nothing in a text could tell readings apart.
+fn tells_repeats((grammar, _): &(Grammar, Option<Report>)) -> bool {
+    passes::mentions_tokens(grammar)
 }
 
 /// Calls a function with the normaliser of a document, and with the goal of the whole document.

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use grammask_grammar_ir::{Capture, EndCapture, RuleOptions, Span, Temperature};
+use grammask_grammar_ir::{CaptureOption, EndCapture, RuleOptions, Span, Temperature};
 
 use super::fault::Fault;
 use super::syntax::Attribute;
@@ -139,7 +139,7 @@ impl Attributes {
     pub(super) fn options(&self, name: Option<&str>, end_name: Option<&str>, end: u32) -> RuleOptions {
         RuleOptions {
             max_tokens: self.max_tokens.map(|(most, _)| most),
-            capture: name.map(|name| Capture { name: name.into(), hidden_suffix: end }),
+            capture: name.map(|name| CaptureOption { name: name.into(), hidden_suffix: end }),
             end_capture: end_name.map(|name| EndCapture { name: name.into(), bytes: end }),
             temperature: self.temperature,
             distinct: None,

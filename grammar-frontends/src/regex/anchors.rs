@@ -28,7 +28,7 @@
 //! several variants of what is around it; the expressions counted as a tree are limited, since patterns like
 //! `(a|$)(a|$)(a|$)...` grow quadratically.
 
-use grammask_grammar_ir::{Capture, ExprId, GrammarBuilder, RuleOptions};
+use grammask_grammar_ir::{CaptureOption, ExprId, GrammarBuilder, RuleOptions};
 use regex_syntax::hir::{self, Class, Hir, HirKind, Look};
 
 use super::options::{Groups, Matching, RegexOptions};
@@ -170,7 +170,7 @@ impl AnchorCompiler<'_> {
             Some(language) => {
                 let rule = self.builder.declare_fresh("group").map_err(|_| Problem::TooLarge)?;
                 self.builder.define(rule, language.expr).map_err(|_| Problem::TooLarge)?;
-                let capture = Some(Capture::new(name));
+                let capture = Some(CaptureOption::new(name));
                 self.builder.set_options(rule, RuleOptions { capture, ..RuleOptions::default() });
                 Ok(Some(SizedLanguage { expr: self.builder.rule(rule), ..language }))
             }

@@ -25,7 +25,7 @@ pub(super) struct Residues {
 }
 
 /// Units of work for a state: it becomes a rule with an alternative for each digit.
-const WORK_FOR_A_STATE: usize = 60;
+const WORK_FOR_A_STATE: usize = 180;
 
 /// Multiples that are tried for one that is not excluded.
 const MAX_TRIED: u64 = 64;
