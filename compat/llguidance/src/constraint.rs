@@ -35,10 +35,10 @@ impl CommitResult {
 ///
 /// let factory = ParserFactory::new_simple(&ApproximateTokEnv::single_byte_env())?;
 /// let mut constraint = Constraint::new(factory.create_parser(TopLevelGrammar::from_regex("[0-9]{2}"))?);
-/// for token in [b'4', b'2'] {
+/// for token in [b'4', b'2'].map(u32::from) {
 ///     let step = constraint.compute_mask()?;
-///     assert!(step.sample_mask.as_ref().is_some_and(|mask| mask.is_allowed(token.into())));
-///     assert_eq!(constraint.commit_token(Some(token.into()))?.ff_tokens, [token.into()]);
+///     assert!(step.sample_mask.as_ref().is_some_and(|mask| mask.is_allowed(token)));
+///     assert_eq!(constraint.commit_token(Some(token))?.ff_tokens, [token]);
 /// }
 /// assert!(constraint.compute_mask()?.is_stop());
 /// # anyhow::Ok(())
