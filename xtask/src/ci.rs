@@ -1,15 +1,15 @@
 //! `cargo xtask ci`: what continuous integration runs, no more and no less.
 //!
 //! All steps share one profile and one set of features (those of the whole workspace), so that nothing is
-//! compiled twice. Clippy and rustdoc share the metadata of dependencies, the tests and the examples share
-//! their code.
+//! compiled twice. Clippy and rustdoc share the metadata of dependencies; the tests, the examples and the Python package
+//! share their code.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell::{cargo, run as run_command};
+use crate::shell::{EVERYTHING, cargo, run as run_command};
 use crate::workspace::Workspace;
 use crate::{codegen, instructions, python, test, tidy};
 
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 type Step = fn(&Workspace) -> Result<Outcome>;
 
 /// In the order of how soon each tells of a mistake.
-const STEPS: [(&str, Step); 13] = [
+const STEPS: [(&str, Step); 12] = [
     ("tidy", |workspace| done(tidy::check(workspace, tidy::prose::Smaller::Report))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
     ("generated", |workspace| done(codegen::check(workspace))),
@@ -38,7 +38,6 @@ const STEPS: [(&str, Step); 13] = [
     ("docs", documentation),
     ("examples", examples),
     ("counts", counts),
-    ("cuda", cuda),
     ("python", python),
 ];
 
@@ -98,12 +97,12 @@ fn print_report(report: &[(&str, Duration, String)]) {
 }
 
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
-    let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
-    done(run_command(&mut cargo(workspace, arguments)))
+    let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet"]);
+    done(run_command(command.args(EVERYTHING).args(["--", "-D", "warnings"])))
 }
 
 /// Selections of features of the facade that are checked beside all of them. Each is a program that pays for some layers.
-const FEATURES: [&str; 5] = ["", "regex", "json-schema", "lark", "structural-tag"];
+const FEATURES: [&str; 5] = ["", "regex", "json-schema", "lark", "structural-tag,apply"];
 
 fn features(workspace: &Workspace) -> Result<Outcome> {
     for features in FEATURES {
@@ -116,8 +115,8 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = cargo(workspace, ["doc", "--locked", "--workspace", "--no-deps", "--quiet"]);
-    done(run_command(command.env("RUSTDOCFLAGS", "-D warnings")))
+    let mut command = cargo(workspace, ["doc", "--no-deps", "--quiet"]);
+    done(run_command(command.args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings")))
 }
 
 /// Instructions of the hot paths. They need valgrind; a machine without it can still run everything else.
@@ -131,14 +130,6 @@ fn python(workspace: &Workspace) -> Result<Outcome> {
         return Ok(Outcome::Skipped("there is no Python 3.11; name another interpreter in `PYTHON`"));
     }
     done(python::run(workspace, &python::Arguments::default()))
-}
-
-/// The feature that is off by default. It needs neither CUDA nor a device to build and to say that there is none.
-fn cuda(workspace: &Workspace) -> Result<Outcome> {
-    let package = ["--locked", "--quiet", "--package", "grammask-gpu-apply", "--features", "cuda"];
-    let mut clippy = cargo(workspace, ["clippy"].iter().chain(&package).chain(&["--all-targets"]));
-    run_command(clippy.args(["--", "-D", "warnings"]))?;
-    done(run_command(&mut cargo(workspace, ["test"].iter().chain(&package))))
 }
 
 /// Licences and advisories need a program of their own; a machine without it can still run everything else.
@@ -157,8 +148,8 @@ fn licences(workspace: &Workspace) -> Result<Outcome> {
 /// Runs every example of the workspace, and tests the one that is outside of it. They take no arguments, need no
 /// network and end with status 0.
 fn examples(workspace: &Workspace) -> Result<Outcome> {
-    let mut build = cargo(workspace, ["build", "--locked", "--workspace", "--examples", "--quiet"]);
-    run_command(&mut build).context("the examples do not build")?;
+    let mut build = cargo(workspace, ["build", "--examples", "--quiet"]);
+    run_command(build.args(EVERYTHING)).context("the examples do not build")?;
     for member in workspace.members() {
         for target in member.package.targets.iter().filter(|target| target.is_example()) {
             let program = workspace.target().join("debug").join("examples").join(&target.name);

@@ -13,6 +13,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let program = ["run", "--release", "--locked", "--package", "grammask-corpus", "--bin", "hostile", "--"];
+    let program = ["bench", "--locked", "--package", "grammask-corpus", "--bench", "hostile", "--"];
     run_command(cargo(workspace, program).args(&arguments.arguments))
 }

@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 use cargo_metadata::Message;
 use clap::Parser;
 
-use crate::shell::{cargo, run as run_command};
+use crate::shell::{EVERYTHING, cargo, run as run_command};
 use crate::workspace::Workspace;
 
 /// The baseline, relative to the root: the compiler and the processor in the first line, then a path and its instructions a line.
@@ -88,9 +88,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Option
 
 /// Builds the program with the features and the profile of the tests, and says where it is.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
-    let arguments =
-        ["build", "--locked", "--workspace", "--bench", "counts", "--message-format=json-render-diagnostics"];
-    let output = cargo(workspace, arguments).stderr(Stdio::inherit()).output()?;
+    let mut build =
+        cargo(workspace, ["build", "--bench", "counts", "--message-format=json-render-diagnostics"]);
+    let output = build.args(EVERYTHING).stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the bench `counts` does not build");
     let found = Message::parse_stream(output.stdout.as_slice()).filter_map(Result::ok).find_map(|message| {
         match message {

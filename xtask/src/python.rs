@@ -1,8 +1,9 @@
 //! `cargo xtask python`: builds the Python package, checks its types, runs its tests and examples.
 //!
-//! Everything happens in a virtual environment under the target directory. The wheel is built in the profile of
-//! the tests, so that dependencies are not compiled once more for it.
+//! Everything happens in a virtual environment under the target directory. The native half is built with the profile and
+//! the features of the tests, so that nothing is compiled once more for it.
 
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +11,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::shell::run as run_command;
+use crate::shell::{EVERYTHING, cargo, run as run_command};
 use crate::workspace::Workspace;
 
 /// The packages that the checks need; the package itself needs numpy alone.
-const REQUIREMENTS: [&str; 8] = [
-    "maturin>=1.9,<2",
+const REQUIREMENTS: [&str; 7] = [
     "mypy>=1.11",
     "numpy>=1.25",
     "prometheus-client>=0.20",
@@ -49,11 +49,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let environment = environment(workspace, "python-environment", &REQUIREMENTS)?;
     let python = environment.join("bin/python");
 
-    let mut build = Command::new(&python);
-    build.args(["-m", "maturin", "develop", "--quiet", "--skip-install"]).current_dir(&package);
-    build.args(["--profile", if arguments.release { "wheel" } else { "dev" }]);
-    build.env("VIRTUAL_ENV", &environment);
-    run_command(as_by_hand(workspace, &mut build)).context("the Python package does not build")?;
+    build(workspace, &package, arguments.release)?;
 
     let in_package = |program: &[&str]| {
         let mut command = Command::new(&python);
@@ -75,6 +71,27 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         run_command(in_package(&[]).arg(example))?;
     }
     Ok(())
+}
+
+/// Builds the native half and puts it into the package. The examples are selected for their dependencies' features, which
+/// the tests have too.
+fn build(workspace: &Workspace, package: &Path, release: bool) -> Result<()> {
+    let (profile, folder) = if release { ("wheel", "wheel") } else { ("dev", "debug") };
+    let mut build = cargo(workspace, ["build", "--quiet", "--lib", "--profile", profile]);
+    if release {
+        build.args(["--locked", "--package", "grammask-python", "--features", "cuda"]);
+    } else {
+        build.arg("--examples").args(EVERYTHING);
+    }
+    run_command(&mut build).context("the Python package does not build")?;
+    let library = format!("{DLL_PREFIX}grammask_native{DLL_SUFFIX}");
+    let module =
+        package.join("python/grammask").join(if cfg!(windows) { "_native.pyd" } else { "_native.abi3.so" });
+    // A running interpreter may have mapped the old file.
+    let fresh = module.with_extension("new");
+    fs::copy(workspace.target().join(folder).join(&library), &fresh)
+        .with_context(|| format!("cannot copy {library}"))?;
+    fs::rename(&fresh, &module).with_context(|| format!("cannot write {}", module.display()))
 }
 
 /// Lets maturin build as `shell::cargo` does, so that both share what is built.

@@ -8,6 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
 
+/// All packages and all that they can do. Steps with this selection compile each crate once for all of them. The feature
+/// is off by default, and needs neither CUDA nor a device to build and to say that there is none.
+pub(crate) const EVERYTHING: [&str; 4] = ["--locked", "--workspace", "--features", "grammask-python/cuda"];
+
 /// `cargo` with arguments, at the workspace's root.
 ///
 /// It never builds incrementally: that cuts each crate into other pieces, and so changes inlining (some paths

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::shell::{cargo, run as run_command};
+use crate::shell::{EVERYTHING, cargo, run as run_command};
 use crate::workspace::Workspace;
 
 #[derive(clap::Args, Default)]
@@ -43,9 +43,11 @@ pub(crate) fn documentation(workspace: &Workspace, arguments: &Arguments) -> Res
 }
 
 fn start(workspace: &Workspace, arguments: &Arguments, targets: &[&str]) -> Result<()> {
-    let mut command = cargo(workspace, ["test", "--locked", "--quiet"]);
+    let mut command = cargo(workspace, ["test", "--quiet"]);
     if arguments.package.is_empty() {
-        command.arg("--workspace");
+        command.args(EVERYTHING);
+    } else {
+        command.arg("--locked");
     }
     for package in &arguments.package {
         command.args(["--package", package]);
@@ -58,7 +60,7 @@ fn start(workspace: &Workspace, arguments: &Arguments, targets: &[&str]) -> Resu
 }
 
 /// A package of its own sees what is published, as anybody's would. It borrows the lock file and the target folder, so
-/// that nothing is fetched and what the workspace has built is not built again.
+/// that nothing is fetched.
 pub(crate) fn package_outside(workspace: &Workspace, folder: &str) -> Result<()> {
     let folder = workspace.root().join(folder);
     std::fs::copy(workspace.root().join("Cargo.lock"), folder.join("Cargo.lock"))

@@ -57,6 +57,9 @@ struct Arguments {
     /// Runs one input in this process.
     #[arg(long, hide = true, requires = "size", requires = "backend")]
     child: bool,
+    /// Cargo says so to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
