@@ -70,8 +70,8 @@ fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -
 /// * Blanks: `\s` matches U+FEFF and not U+0085 in ECMA-262 (section 22.2, `CharacterClassEscape`), and some take
 ///   Unicode's property for it, where it is the other way round.
 /// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there.
-/// * Templates: U+FFFE and U+FFFF of every plane are no literals (RFC 6570, section 2.1), and some take all characters.
-///   The apostrophe is a literal (erratum 6937), and some refuse it.
+/// * Templates: control characters, noncharacters and tags beyond ASCII are no literals (RFC 6570, section 2.1), and some
+///   take all characters there. The apostrophe is a literal (erratum 6937), and some refuse it.
 /// * Patterns: `[]` matches nothing and `[^]` any character (ECMA-262, section 22.2.1, `ClassContents`), and some take the
 ///   bracket that follows for a member of the class.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
@@ -87,7 +87,10 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
 }
 
 fn is_disputed_literal(character: char) -> bool {
-    character == '\'' || u32::from(character) & 0xFFFE == 0xFFFE
+    let is_literal = matches!(character, ..'\u{80}' | '\u{A0}'..='\u{FDCF}' | '\u{FDF0}'..='\u{FFEF}' | '\u{10000}'..)
+        && u32::from(character) & 0xFFFE != 0xFFFE
+        && !matches!(character, '\u{E0000}'..='\u{E0FFF}');
+    character == '\'' || !is_literal
 }
 
 /// Whether some text or name in a value is of a kind.
@@ -154,7 +157,11 @@ mod tests {
     fn formats_are_disputed_where_they_stand() {
         for (format, disputed, clear) in [
             ("email", r#""\"\"@a""#, r#""\"b\"@a""#),
-            ("uri-template", "\"\u{FFFE}\"", "\"\u{FFFD}\""),
+            ("uri-template", "\"\u{1FFFE}\"", "\"\u{1FFFD}\""),
+            ("uri-template", "\"\u{8D}\"", "\"\u{A0}\""),
+            ("uri-template", "\"\u{FDD0}\"", "\"\u{FDF0}\""),
+            ("uri-template", "\"\u{FFF0}\"", "\"\u{FFEF}\""),
+            ("uri-template", "\"\u{E0FFF}\"", "\"\u{E1000}\""),
             ("uri-template", "\"it's\"", "\"its\""),
             ("regex", r#""a[]b""#, r#""a[b]""#),
         ] {

@@ -111,7 +111,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("anyOf", Draft4, MANY),
         enforced("oneOf", Draft4, MANY),
         enforced("not", Draft4, "more than five demands for members of any name; in parts of other grammars, two of them \
-            for different values where the names may be equal; what `uniqueItems` and `multipleOf` \
+            for different values where the names may be equal; in any order, demands with over 2,048 names where names \
+            may run out, and in parts of other grammars, demands for values; what `uniqueItems` and `multipleOf` \
             say; more alternatives than `alternatives`"),
         enforced("if", Draft7, MANY),
         enforced("then", Draft7, ""),

@@ -25,7 +25,7 @@ const MAX_PERMUTATION: usize = 10_000;
 
 impl<'s> SchemaLowering<'s> {
     pub(super) fn object(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<Option<ExprId>> {
-        if let Some(shapes) = self.split_by_witness_name(shape) {
+        if let Some(shapes) = self.split_by_witness_name(shape)? {
             let mut ways = Vec::with_capacity(shapes.len());
             for shape in shapes {
                 ways.extend(self.object(&shape, node)?);

@@ -11,8 +11,8 @@
 //! no order in which both are met for certain.
 //!
 //! All of this is for names that may repeat. Where they are kept from that ([`FreeNames::Unique`]) witnesses
-//! may be anywhere. A schema that is refused, or whose members would not come in any order, is compiled once
-//! more that way.
+//! may be anywhere. A schema that is refused is compiled once more that way; so is one whose members may come in any
+//! order, but for the witnesses.
 //!
 //! [`FreeNames::Unique`]: crate::json_schema::options::FreeNames::Unique
 
@@ -21,6 +21,7 @@ use grammask_grammar_ir::{ExprId, Occurrence};
 use super::containers::{FreeMembers, WitnessPlacement};
 use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
+use super::value_counts::undeclared;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::KeyOrder;
@@ -34,8 +35,9 @@ use crate::json_schema::sets::text_tests::TextTest;
 /// Obligations of one object; five have 52 partitions.
 const MAX_OBLIGATIONS: usize = 5;
 
-/// Names that one witness may have, where they are so few that other members could take all of them.
-const MAX_WITNESS_NAMES: usize = 256;
+/// Alternatives of one object by the names of its witnesses, where these are so few that other members could take all of
+/// them.
+const MAX_WITNESS_NAMES: usize = 2_048;
 
 /// Obligations with one witness.
 #[derive(Clone)]
@@ -63,38 +65,80 @@ enum WitnessOrder {
 
 impl<'s> SchemaLowering<'s> {
     /// Where names do not repeat, other members may take every name that a witness could have. If these are few, there is
-    /// one alternative for each of them, in which it is declared and required. `None` where no obligation is in this way.
-    pub(super) fn split_by_witness_name(&mut self, shape: &ObjectShape<'s>) -> Option<Vec<ObjectShape<'s>>> {
+    /// one alternative for each of them, in which it is declared and required. `None` where no obligation is in this way,
+    /// or where there are too many alternatives.
+    pub(super) fn split_by_witness_name(
+        &mut self,
+        shape: &ObjectShape<'s>,
+    ) -> Result<Option<Vec<ObjectShape<'s>>>> {
         if !self.names_are_unique() {
-            return None;
+            return Ok(None);
         }
-        let few =
-            (0..shape.obligations.len()).find(|&at| !self.has_names_for(shape, &shape.obligations[at]))?;
-        let obligation = &shape.obligations[few];
-        let declared = shape.properties.iter().map(|property| property.name);
-        let mut excluded: Vec<&'s str> = declared.chain(obligation.except.iter().copied()).collect();
-        excluded.sort_unstable();
-        excluded.dedup();
-        let mut left = MAX_WITNESS_NAMES;
+        let Some(first) = self.next_witness_of_few_names(shape)? else { return Ok(None) };
+        let mut done = Vec::new();
+        let mut open = vec![(shape.clone(), first)];
+        while let Some((shape, witness)) = open.pop() {
+            let most = MAX_WITNESS_NAMES.saturating_sub(open.len() + done.len());
+            let Some(shapes) = self.split_at_witness(&shape, witness, most) else { return Ok(None) };
+            for shape in shapes {
+                match self.next_witness_of_few_names(&shape)? {
+                    Some(witness) => open.push((shape, witness)),
+                    None => done.push(shape),
+                }
+            }
+        }
+        Ok(Some(done))
+    }
+
+    /// A witness that may find no name. Where the free names of the whole object may run out, each is one: without
+    /// obligations free names are listed.
+    fn next_witness_of_few_names(
+        &mut self,
+        shape: &ObjectShape<'s>,
+    ) -> Result<Option<(usize, MemberObligation<'s>)>> {
+        let few = self.witness_of_few_names(shape);
+        let Some(first) = shape.obligations.first().filter(|_| few.is_none()) else { return Ok(few) };
+        Ok((!self.has_names(shape)?).then(|| (0, first.clone())))
+    }
+
+    /// One alternative for each name of a witness. Where it is for several obligations, there is one more, in which the
+    /// witness of the last of them has another name. `None` where there are more than `most`.
+    fn split_at_witness(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        (at, witness): (usize, MemberObligation<'s>),
+        most: usize,
+    ) -> Option<Vec<ObjectShape<'s>>> {
+        let obligation = &shape.obligations[at];
         let mut shapes = Vec::new();
+        let mut taken: Vec<&'s str> = Vec::new();
         for cell in &shape.cells {
-            let value = self.normalizer.algebra.goals.and(cell.value, obligation.value);
-            let Some(tests) = join_tests(&cell.tests, &obligation.tests) else { continue };
-            if value == GoalId::NEVER {
+            let goals = &mut self.normalizer.algebra.goals;
+            let value = goals.and(cell.value, obligation.value);
+            let Some(tests) = join_tests(&cell.tests, &witness.tests) else { continue };
+            if goals.and(cell.value, witness.value) == GoalId::NEVER {
                 continue;
             }
-            let names = StringShape { tests, excluded: excluded.clone(), ..StringShape::any() };
-            let names = self.enumerated(&names, left)?;
-            left -= names.len();
+            let names = undeclared(shape, tests, &witness.except);
+            let names = self.enumerated(&names, most.checked_sub(shapes.len())?)?;
             for name in names {
                 let name = self.normalizer.document.kept_text(name);
                 let mut others = shape.clone();
-                others.obligations.remove(few);
+                others.obligations.remove(at);
                 let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
                 shapes.extend(self.with_witness(others, Property { name, value, presence, origin })?);
+                taken.push(name);
             }
         }
-        Some(shapes)
+        if witness != *obligation {
+            let mut others = shape.clone();
+            let except = &mut others.obligations[at].except;
+            except.extend(&taken);
+            except.sort_unstable();
+            shapes.push(others);
+        }
+        // Each time there are fewer obligations, or fewer names for them.
+        (witness == *obligation || !taken.is_empty()).then_some(shapes)
     }
 
     /// A shape with one more member, which is required. It meets other obligations, too, or leaves them to free names.
@@ -173,7 +217,7 @@ impl<'s> SchemaLowering<'s> {
         let mut ways = Vec::new();
         for groups in self.partitions(&obligations, max_groups) {
             let Some(witnesses) = self.witnesses(shape, groups, &names, node)? else { continue };
-            ways.push(self.placement(witnesses, node)?);
+            ways.push(self.placement(shape, witnesses, node)?);
         }
         Ok((!ways.is_empty()).then_some(FreeMembers { any, ways }))
     }
@@ -278,11 +322,21 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// Where witnesses are placed. Refused where no place makes certain that all of them count.
-    fn placement(&mut self, witnesses: Vec<Witness<'s>>, node: NodeId) -> Result<WitnessPlacement> {
+    fn placement(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        witnesses: Vec<Witness<'s>>,
+        node: NodeId,
+    ) -> Result<WitnessPlacement> {
         let (mut last, anywhere): (Vec<_>, Vec<_>) =
             witnesses.into_iter().partition(|witness| witness.is_valued && !self.names_are_unique());
-        if !last.is_empty() && self.normalizer.options.key_order == KeyOrder::Any {
-            self.ask_for_unique_names();
+        // One member has one order.
+        let is_alone = shape.max == Some(1);
+        if !last.is_empty() && !is_alone && self.normalizer.options.key_order == KeyOrder::Any {
+            let reason = "in any order, a condition asks for a member of any name with some value, and here names are not \
+                          kept from repeating, or other members may take all of its names";
+            self.refuse_obligations(node, reason)?;
+            return Ok(WitnessPlacement::default());
         }
         let anywhere = anywhere.into_iter().map(|witness| witness.text).collect();
         let count = u32::try_from(last.len()).unwrap_or(u32::MAX);

@@ -136,7 +136,9 @@ impl<'s> SchemaLowering<'s> {
         }
         let mark = DistinctMark { what: Distinct::Names, node, keyword };
         let is_possible = self.distinct.comparison != ItemComparison::Impossible;
-        if is_possible && (!can_repeat || self.has_names(shape)? && self.has_witness_names(shape)) {
+        if is_possible
+            && (!can_repeat || self.has_names(shape)? && self.witness_of_few_names(shape).is_none())
+        {
             return Ok(Some(mark));
         }
         if can_repeat && is_unique {

@@ -13,6 +13,7 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
 use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::TextTest;
 
 /// So many values are endless: no text holds more of them.
 pub(super) const UNBOUNDED: u64 = 1 << 20;
@@ -162,11 +163,7 @@ impl<'s> SchemaLowering<'s> {
         if cell.value == GoalId::NEVER {
             return 0;
         }
-        let declared = shape.properties.iter().map(|property| property.name);
-        let mut excluded: Vec<&'s str> = declared.chain(except.iter().copied()).collect();
-        excluded.sort_unstable();
-        excluded.dedup();
-        self.strings_at_least(&StringShape { tests: cell.tests.clone(), excluded, ..StringShape::any() })
+        self.strings_at_least(&undeclared(shape, cell.tests.clone(), except))
     }
 
     /// Whether there are always free names left.
@@ -181,24 +178,21 @@ impl<'s> SchemaLowering<'s> {
         Ok(names >= UNBOUNDED || shape.max.is_some_and(|max| names >= max))
     }
 
-    /// Whether there are always names left for members that meet the obligations.
-    pub(super) fn has_witness_names(&mut self, shape: &ObjectShape<'s>) -> bool {
+    /// Obligations for whose witness no name may be left, the last of them first, and the member that meets them all.
+    pub(super) fn witness_of_few_names(
+        &mut self,
+        shape: &ObjectShape<'s>,
+    ) -> Option<(usize, MemberObligation<'s>)> {
         // One member for each is enough, as long as there is room for all.
-        let has_room = shape.obligations.len() < 2 || shape.max.is_none();
-        match has_room {
-            true => shape.obligations.iter().all(|obligation| self.has_names_for(shape, obligation)),
-            false => self.has_names_for_groups(shape),
+        if shape.obligations.len() < 2 || shape.max.is_none() {
+            let few = (0..shape.obligations.len())
+                .find(|&at| !self.has_names_for(shape, &shape.obligations[at]))?;
+            return Some((few, shape.obligations[few].clone()));
         }
-    }
-
-    /// Whether members that meet several obligations at once either have endless names, or none.
-    fn has_names_for_groups(&mut self, shape: &ObjectShape<'s>) -> bool {
-        if shape.obligations.len() > MAX_GROUPED {
-            return false;
-        }
-        // Each group, with the one that lacks its last obligation before it.
+        // Else one member may have to meet several of them: each group, with the one that lacks its last obligation before
+        // it.
         let mut groups: Vec<MemberObligation<'s>> = Vec::new();
-        for obligation in &shape.obligations {
+        for (at, obligation) in shape.obligations.iter().take(MAX_GROUPED).enumerate() {
             let mut joined = vec![obligation.clone()];
             for group in &groups {
                 let Some(tests) = join_tests(&group.tests, &obligation.tests) else { continue };
@@ -208,9 +202,13 @@ impl<'s> SchemaLowering<'s> {
                 except.dedup();
                 joined.push(MemberObligation { tests, except, value });
             }
+            if let Some(few) = joined.iter().find(|group| !self.has_endless_or_no_names(shape, group)) {
+                return Some((at, few.clone()));
+            }
             groups.extend(joined);
         }
-        groups.iter().all(|group| self.has_endless_or_no_names(shape, group))
+        let more = shape.obligations.get(MAX_GROUPED)?;
+        Some((MAX_GROUPED, more.clone()))
     }
 
     fn has_endless_or_no_names(&mut self, shape: &ObjectShape<'s>, group: &MemberObligation<'s>) -> bool {
@@ -221,25 +219,21 @@ impl<'s> SchemaLowering<'s> {
             if value == GoalId::NEVER {
                 continue;
             }
-            let names = StringShape { tests, ..StringShape::any() };
+            let names = undeclared(shape, tests, &group.except);
             if !self.normalizer.algebra.may_be_nonempty(&names) {
                 continue;
             }
-            if self.names_beside(shape, &Cell { tests: names.tests, value }, &group.except) >= UNBOUNDED {
+            if self.strings_at_least(&names) >= UNBOUNDED {
                 return true;
             }
-            are_none = false;
+            are_none &= self.enumerated(&names, 0).is_some();
         }
         are_none
     }
 
     /// Where every member of a name meets the obligation, one name is enough: once it is taken, the obligation is met.
     /// Else other members may take names from it.
-    pub(super) fn has_names_for(
-        &mut self,
-        shape: &ObjectShape<'s>,
-        obligation: &MemberObligation<'s>,
-    ) -> bool {
+    fn has_names_for(&mut self, shape: &ObjectShape<'s>, obligation: &MemberObligation<'s>) -> bool {
         let mut most = 0;
         let mut needed = 1;
         for cell in &shape.cells {
@@ -304,6 +298,19 @@ impl<'s> SchemaLowering<'s> {
         }
         self.text_automaton(&shape).map_or(0, |texts| texts.count())
     }
+}
+
+/// The names that pass tests, without those that are declared and some more.
+pub(super) fn undeclared<'s>(
+    shape: &ObjectShape<'s>,
+    tests: Vec<TextTest>,
+    except: &[&'s str],
+) -> StringShape<'s> {
+    let declared = shape.properties.iter().map(|property| property.name);
+    let mut excluded: Vec<&'s str> = declared.chain(except.iter().copied()).collect();
+    excluded.sort_unstable();
+    excluded.dedup();
+    StringShape { tests, excluded, ..StringShape::any() }
 }
 
 /// A number of numbers that a shape has at least.
