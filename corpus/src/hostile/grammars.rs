@@ -137,7 +137,7 @@ const OPERATORS: [(&str, [usize; 3], &str); 26] = [
 ];
 
 /// Constructs that Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 17] = [
+const LARK: [(&str, [usize; 3], &str); 20] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
@@ -158,6 +158,21 @@ const LARK: [(&str, [usize; 3], &str); 17] = [
     ("suffixes", [10, 100, 1_000], "start: «r§‖ »\n«r§[suffix=\"ab§\"]: /[a-z0-9]*/\n»"),
     ("long suffix", [100, 1_000, 100_000], "start: r\nr[suffix=\"«a»b\"]: /(.|\\n)*/"),
     ("long stop", [10, 100, 1_000], "start: r\nr[stop=/«a?»b/]: /(.|\\n)*/"),
+    (
+        "parts in any order",
+        [4, 10, 63],
+        "start: p0::0\np0::_: «\"a§\" p0::set_bit(§) %if bit_clear(§)‖ | » | \"b\" %if is_ones([0:4])",
+    ),
+    (
+        "numbers",
+        [10, 100, 1_000],
+        "start: r0::0\n«r§::_: \"a\" r¶::incr([0:9]) | \"b\" r¤::set_bit(9)\n»r§::_: \"c\"",
+    ),
+    (
+        "conditions",
+        [20, 199, 10_000],
+        "start: p0::0\np0::_: \"a\" p0::incr([0:9]) %if «not(»bit_set(9)«)» | \"b\" p0::incr(_) %if lt(_, 999) | \"\"",
+    ),
     ("ranges", [300, 3_000, 30_000], "start: («\"a\"..\"z\"‖ | »)~1..9"),
 ];
 

@@ -1,14 +1,14 @@
 //! From what was written to the grammar.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, passes};
 
 use super::attributes::{Attributes, CapturedName};
 use super::commit::{Leaf, LeafKind};
 use super::common_terminals;
 use super::fault::Fault;
+use super::numbered::{Carried, Instances};
 use super::options::{LarkOptions, NamedGrammar};
 use super::syntax::{File, RuleSyntax, Syntax};
 use crate::diagnostic::closest;
@@ -16,10 +16,7 @@ use crate::json::JsonValue;
 use crate::json_schema;
 use crate::json_schema::value_syntax::ValueSyntax;
 use crate::language::{at_most, shortest, substring};
-use crate::regex::{self, ClassesLeft, LetterCase, RegexOptions};
-
-/// Most ids that one special token expression may list, ranges written out.
-const MAX_IDS: usize = 1 << 20;
+use crate::regex::{self, ClassesLeft, RegexOptions};
 
 /// The state that all sources of one grammar share.
 pub(super) struct Shared<'o> {
@@ -33,6 +30,8 @@ pub(super) struct Shared<'o> {
     pub(super) classes_left: ClassesLeft,
     /// How many ends of rules were written out.
     pub(super) ends: usize,
+    /// How many parts of rules that carry a number were written out.
+    pub(super) written_out: usize,
     /// Whether places in the source are places in the text that the caller gave.
     pub(super) origin: SourceOrigin,
     /// Every terminal, literal and structure of a rule, if rules commit: what they derive is decided last.
@@ -52,39 +51,66 @@ pub(super) enum SourceOrigin {
 
 /// Whether skipped text may come between the parts of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ExpressionLevel {
+pub(super) enum ExpressionLevel {
     /// In a rule: it may, after each terminal and literal.
     Rule,
     /// In a terminal: it may not.
     Terminal,
 }
 
+/// A terminal or literal as an expression.
+#[derive(Clone, Copy)]
+pub(super) struct Lexeme {
+    body: ExprId,
+    kind: LeafKind,
+    span: Option<Span>,
+}
+
+/// A name that is defined.
+#[derive(Clone, Copy)]
+pub(super) enum Definition<'a> {
+    Rule(RuleId),
+    /// A rule that carries a number.
+    Numbered(&'a RuleSyntax),
+    /// Its error was reported already; mentions of it are no mistakes of their own.
+    Broken,
+}
+
 /// Makes the rules of one source, or of one nested grammar.
 pub(super) struct Scope<'a, 'o> {
     pub(super) shared: &'a mut Shared<'o>,
-    source: &'a str,
+    pub(super) source: &'a str,
     values: &'a [JsonValue],
-    names: HashMap<&'a str, RuleId>,
+    pub(super) names: HashMap<&'a str, Definition<'a>>,
     /// The text that may follow every terminal, if there is any.
     skipped: Option<RuleId>,
+    /// The number of the rule that is being read.
+    pub(super) carried: Carried,
+    pub(super) instances: Instances<'a>,
 }
 
 /// Makes the rules of a file and hands out its start rule. Recurses as deep as brackets nest.
-pub(super) fn lower<'o>(
-    shared: &mut Shared<'o>,
+pub(super) fn lower(
+    shared: &mut Shared<'_>,
     source: &str,
     values: &[JsonValue],
     file: &File,
     report: &mut dyn FnMut(Fault),
 ) -> Option<RuleId> {
-    let mut scope = Scope { shared, source, values, names: HashMap::new(), skipped: None };
+    let (carried, instances) = (Carried::Nothing, Instances::default());
+    let mut scope =
+        Scope { shared, source, values, names: HashMap::new(), skipped: None, carried, instances };
     scope.file(file, report)
 }
 
 impl<'a> Scope<'a, '_> {
-    fn file(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> Option<RuleId> {
+    fn file(&mut self, file: &'a File, report: &mut dyn FnMut(Fault)) -> Option<RuleId> {
         let mut rules = Vec::with_capacity(file.rules.len());
         for rule in &file.rules {
+            if rule.is_numbered {
+                self.declare_numbered(rule).unwrap_or_else(&mut *report);
+                continue;
+            }
             match self.declare(rule.name) {
                 Ok(id) => {
                     // Wrong attributes are reported later, when the rule is read.
@@ -103,36 +129,34 @@ impl<'a> Scope<'a, '_> {
             }
         }
         for &name in &file.broken {
-            // Its error was reported already; here it only keeps mentions of it from being called undefined.
-            if !self.names.contains_key(self.text(name)) {
-                _ = self.declare(name);
-            }
+            self.names.entry(self.text(name)).or_insert(Definition::Broken);
         }
         let initial_skip = self.options(file, report);
         if let Err(fault) = self.ignored(&file.ignored) {
             report(fault);
         }
+        self.read_numbered(&file.rules, report);
         for (rule, id) in rules {
-            if self.shared.origin == SourceOrigin::Main {
-                self.shared.builder.set_span(id, rule.name);
-            }
-            let body = match self.rule(rule, id) {
-                Ok(body) => body,
-                Err(fault) => {
-                    report(fault);
-                    self.shared.builder.never()
-                }
-            };
-            if let Err(error) = self.shared.builder.define(id, body) {
-                report(Fault::limit(error.to_string(), "make the grammar smaller"));
-            }
+            self.defined_rule(rule, id).unwrap_or_else(&mut *report);
         }
-        let Some(&start) = self.names.get(&*self.shared.options.start) else {
-            let start = &self.shared.options.start;
-            let place = file.rules.first().map_or(Span::new(0, self.source.len()), |rule| rule.name);
-            let hint = format!("name the rule that the text begins with `{start}`");
-            report(Fault::new("lark/start", format!("there is no rule `{start}`"), hint, place));
-            return None;
+        self.write_instances().unwrap_or_else(&mut *report);
+        let start = match self.names.get(&*self.shared.options.start) {
+            Some(&Definition::Rule(start)) => start,
+            Some(Definition::Numbered(rule)) => {
+                let message =
+                    "the text begins with this rule, and nothing gives it the number that it carries";
+                let hint = "begin with a rule that does: `start: item::0x0`";
+                report(Fault::new("lark/start", message, hint, rule.name));
+                return None;
+            }
+            Some(Definition::Broken) => return None,
+            None => {
+                let start = &self.shared.options.start;
+                let place = file.rules.first().map_or(Span::new(0, self.source.len()), |rule| rule.name);
+                let hint = format!("name the rule that the text begins with `{start}`");
+                report(Fault::new("lark/start", format!("there is no rule `{start}`"), hint, place));
+                return None;
+            }
         };
         match (initial_skip, self.skipped) {
             (true, Some(skipped)) => self.after_skipped(skipped, start).map_err(&mut *report).ok(),
@@ -151,22 +175,27 @@ impl<'a> Scope<'a, '_> {
     }
 
     fn declare(&mut self, name: Span) -> Result<RuleId, Fault> {
+        self.is_new(name)?;
         let text = self.text(name);
-        if self.names.contains_key(text) {
-            let message = format!("`{text}` is defined twice");
-            let hint = "join the definitions with `|`, or rename one";
-            return Err(Fault::new("lark/defined-twice", message, hint, name));
-        }
         let rule = self.shared.builder.declare_fresh(text).map_err(|error| no_room(&error, name))?;
-        self.names.insert(text, rule);
+        self.names.insert(text, Definition::Rule(rule));
         Ok(rule)
+    }
+
+    pub(super) fn is_new(&self, name: Span) -> Result<(), Fault> {
+        let text = self.text(name);
+        if !self.names.contains_key(text) {
+            return Ok(());
+        }
+        let message = format!("`{text}` is defined twice");
+        let hint = "join the definitions with `|`, or rename one";
+        Err(Fault::new("lark/defined-twice", message, hint, name))
     }
 
     fn import(&mut self, name: Span, alias: Span) -> Result<(), Fault> {
         let text = self.text(name);
         let Some(pattern) = common_terminals::pattern(text) else {
-            // Mentions of it are no mistakes of their own.
-            _ = self.declare(alias);
+            self.names.entry(self.text(alias)).or_insert(Definition::Broken);
             let message = format!("the library `common` has no `{text}`");
             return Err(Fault::new("lark/import", message, "define the terminal in the grammar", name));
         };
@@ -226,6 +255,19 @@ impl<'a> Scope<'a, '_> {
         let body = builder.repeat(one, 0, None);
         self.skipped = Some(self.fresh("ignored", body)?);
         Ok(())
+    }
+
+    /// Reads a rule that was declared.
+    pub(super) fn defined_rule(&mut self, rule: &RuleSyntax, id: RuleId) -> Result<(), Fault> {
+        if self.shared.origin == SourceOrigin::Main {
+            self.shared.builder.set_span(id, rule.name);
+        }
+        let (body, read) = match self.rule(rule, id) {
+            Ok(body) => (body, Ok(())),
+            Err(fault) => (self.shared.builder.never(), Err(fault)),
+        };
+        let defined = self.shared.builder.define(id, body);
+        read.and(defined.map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller")))
     }
 
     fn rule(&mut self, rule: &RuleSyntax, id: RuleId) -> Result<ExprId, Fault> {
@@ -290,13 +332,19 @@ impl<'a> Scope<'a, '_> {
         Ok(options)
     }
 
-    fn expression(&mut self, syntax: &Syntax, level: ExpressionLevel) -> Result<ExprId, Fault> {
-        let (lexeme, kind, span) = match syntax {
+    pub(super) fn expression(&mut self, syntax: &Syntax, level: ExpressionLevel) -> Result<ExprId, Fault> {
+        self.count(1)?;
+        match syntax {
             Syntax::Empty => return Ok(self.shared.builder.empty()),
-            &Syntax::String(span) => (self.string(span)?, LeafKind::Text, Some(span)),
-            &Syntax::Regex(span) => (self.regex(span)?, LeafKind::Text, Some(span)),
-            &Syntax::Range(first, last) => (self.range(first, last)?, LeafKind::Text, Some(first)),
             &Syntax::Name(span) => return self.name(span, level),
+            &Syntax::Numbered(span, argument) => return self.numbered(span, argument, level),
+            Syntax::If { condition, span, length, body } if level == ExpressionLevel::Rule => {
+                self.count(*length)?;
+                return match self.holds(condition, *span)? {
+                    true => self.expression(body, level),
+                    false => Ok(self.shared.builder.never()),
+                };
+            }
             Syntax::Sequence(parts) => {
                 let parts = self.all(parts, level)?;
                 return Ok(self.shared.builder.sequence(parts));
@@ -309,6 +357,23 @@ impl<'a> Scope<'a, '_> {
                 let body = self.expression(body, level)?;
                 return Ok(self.shared.builder.repeat(body, *min, *max));
             }
+            &Syntax::Named(span) if level == ExpressionLevel::Rule => return self.named(span),
+            _ => {}
+        }
+        let Lexeme { body, kind, span } = self.read_once(syntax, level)?;
+        match (level, syntax) {
+            (ExpressionLevel::Rule, Syntax::Nested(..)) => self.skipping(body),
+            (ExpressionLevel::Rule, _) => self.lexeme("literal", body, kind, span),
+            (ExpressionLevel::Terminal, _) => Ok(body),
+        }
+    }
+
+    /// A part of a rule that is the same whatever number the rule carries.
+    pub(super) fn fixed_part(&mut self, syntax: &Syntax, level: ExpressionLevel) -> Result<Lexeme, Fault> {
+        let (body, kind, span) = match syntax {
+            &Syntax::String(span) => (self.string(span)?, LeafKind::Text, Some(span)),
+            &Syntax::Regex(span) => (self.regex(span)?, LeafKind::Text, Some(span)),
+            &Syntax::Range(first, last) => (self.range(first, last)?, LeafKind::Text, Some(first)),
             Syntax::Intersection(parts) => {
                 let parts = self.all(parts, ExpressionLevel::Terminal)?;
                 (self.shared.builder.intersection(parts), LeafKind::Text, None)
@@ -320,19 +385,18 @@ impl<'a> Scope<'a, '_> {
             &Syntax::Special(span) if level == ExpressionLevel::Rule => {
                 (self.special(span)?, LeafKind::Token, Some(span))
             }
-            &Syntax::Named(span) if level == ExpressionLevel::Rule => return self.named(span),
             &Syntax::Json(value, span) if level == ExpressionLevel::Rule => {
                 (self.json(value, span)?, LeafKind::Json, Some(span))
             }
             &Syntax::Substring(value, span) => (self.substring(value, span)?, LeafKind::Text, Some(span)),
             Syntax::Nested(file, span) if level == ExpressionLevel::Rule => {
-                let nested = self.nested(file, *span)?;
-                return self.skipping(nested);
+                (self.nested(file, *span)?, LeafKind::Foreign, Some(*span))
             }
-            &Syntax::Special(span)
-            | &Syntax::Named(span)
-            | &Syntax::Json(_, span)
-            | &Syntax::Nested(_, span) => {
+            &(Syntax::Special(span)
+            | Syntax::Named(span)
+            | Syntax::Json(_, span)
+            | Syntax::Nested(_, span)
+            | Syntax::If { span, .. }) => {
                 return Err(Fault::new(
                     "lark/terminal",
                     "this can stand in a rule, but not in a terminal",
@@ -340,11 +404,10 @@ impl<'a> Scope<'a, '_> {
                     span,
                 ));
             }
+            // The caller has read all others.
+            _ => (self.shared.builder.never(), LeafKind::Text, None),
         };
-        match level {
-            ExpressionLevel::Rule => self.lexeme("literal", lexeme, kind, span),
-            ExpressionLevel::Terminal => Ok(lexeme),
-        }
+        Ok(Lexeme { body, kind, span })
     }
 
     fn all(&mut self, parts: &[Syntax], level: ExpressionLevel) -> Result<Vec<ExprId>, Fault> {
@@ -381,6 +444,9 @@ impl<'a> Scope<'a, '_> {
         span: Option<Span>,
     ) -> Result<ExprId, Fault> {
         let Shared { builder, leaves: Some(leaves), origin, .. } = &mut *self.shared else { return Ok(body) };
+        if self.carried == Carried::Any {
+            return Ok(body);
+        }
         let rule = builder
             .declare_fresh(name)
             .map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller"))?;
@@ -391,7 +457,16 @@ impl<'a> Scope<'a, '_> {
 
     fn name(&mut self, span: Span, level: ExpressionLevel) -> Result<ExprId, Fault> {
         let name = self.text(span);
-        let Some(&rule) = self.names.get(name) else { return Err(self.undefined(span)) };
+        let rule = match self.names.get(name) {
+            Some(&Definition::Rule(rule)) => rule,
+            Some(Definition::Numbered(_)) => {
+                let message = format!("the rule `{name}` carries a number, and this does not say which");
+                let hint = format!("write `{name}::0x0`, or `{name}::_` in a rule that carries the same one");
+                return Err(Fault::new("lark/number", message, hint, span));
+            }
+            Some(Definition::Broken) => return Ok(self.shared.builder.never()),
+            None => return Err(self.undefined(span)),
+        };
         let expr = self.shared.builder.rule(rule);
         match (is_terminal(name), level) {
             (true, ExpressionLevel::Rule) => {
@@ -400,16 +475,17 @@ impl<'a> Scope<'a, '_> {
                 self.lexeme(name, expr, kind, Some(span))
             }
             (true, ExpressionLevel::Terminal) | (false, ExpressionLevel::Rule) => Ok(expr),
-            (false, ExpressionLevel::Terminal) => Err(Fault::new(
-                "lark/terminal",
-                format!("the rule `{name}` cannot stand in a terminal"),
-                "make it a terminal (a name in upper case), or this a rule",
-                span,
-            )),
+            (false, ExpressionLevel::Terminal) => Err(self.rule_in_terminal(span)),
         }
     }
 
-    fn undefined(&self, span: Span) -> Fault {
+    pub(super) fn rule_in_terminal(&self, span: Span) -> Fault {
+        let message = format!("the rule `{}` cannot stand in a terminal", self.text(span));
+        let hint = "make it a terminal (a name in upper case), or this a rule";
+        Fault::new("lark/terminal", message, hint, span)
+    }
+
+    pub(super) fn undefined(&self, span: Span) -> Fault {
         let name = self.text(span);
         let mut known: Vec<&str> = self.names.keys().copied().collect();
         known.sort_unstable();
@@ -421,146 +497,6 @@ impl<'a> Scope<'a, '_> {
             None => format!("define it (`{name}: ...`), or put it in double quotes if it is text"),
         };
         Fault::new("lark/undefined", format!("`{name}` is not defined"), hint, span)
-    }
-
-    /// The text of a string, and whether it is read without regard to case.
-    pub(super) fn decoded(&self, span: Span) -> Result<(String, LetterCase), Fault> {
-        let written = self.text(span);
-        let (quoted, case) = match written.strip_suffix('i') {
-            Some(quoted) => (quoted, LetterCase::Ignored),
-            None => (written, LetterCase::Exact),
-        };
-        match serde_json::from_str(&without_short_escapes(quoted)) {
-            Ok(text) => Ok((text, case)),
-            Err(_) => Err(Fault::new(
-                "lark/escape",
-                "the string is not written as JSON writes strings",
-                r#"the escapes are \" \\ \/ \b \f \n \r \t \xHH \uHHHH"#,
-                broken_escape(quoted, span).unwrap_or(span),
-            )),
-        }
-    }
-
-    pub(super) fn string(&mut self, span: Span) -> Result<ExprId, Fault> {
-        let (text, case) = self.decoded(span)?;
-        let builder = &mut self.shared.builder;
-        if case == LetterCase::Exact || !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-            return Ok(builder.literal(&text));
-        }
-        let mut parts = Vec::with_capacity(text.len());
-        for character in text.chars() {
-            let (lower, upper) = (character.to_ascii_lowercase(), character.to_ascii_uppercase());
-            parts.push(builder.class([(lower, lower), (upper, upper)]));
-        }
-        Ok(builder.sequence(parts))
-    }
-
-    fn range(&mut self, first: Span, last: Span) -> Result<ExprId, Fault> {
-        let mut ends = ['\0'; 2];
-        for (end, span) in ends.iter_mut().zip([first, last]) {
-            let (text, case) = self.decoded(span)?;
-            let mut characters = text.chars();
-            *end = match (characters.next(), characters.next(), case) {
-                (Some(character), None, LetterCase::Exact) => character,
-                _ => {
-                    return Err(Fault::new(
-                        "lark/range",
-                        "an end of a range is one character",
-                        "write `\"a\"..\"z\"`",
-                        span,
-                    ));
-                }
-            };
-        }
-        if ends[0] > ends[1] {
-            return Err(Fault::new("lark/range", "the range ends before it begins", "swap the ends", first));
-        }
-        Ok(self.shared.builder.class([(ends[0], ends[1])]))
-    }
-
-    pub(super) fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
-        let (pattern, case) = self.flagged(span)?;
-        let options = self.regex_options(case);
-        let Shared { builder, classes_left, .. } = &mut *self.shared;
-        regex::compile_next(builder, &pattern, &options, classes_left).map_err(|diagnostics| {
-            let first = diagnostics.iter().next();
-            let message = first.map_or("", |first| first.message());
-            let hint = first.and_then(|first| first.hint()).unwrap_or("correct the pattern");
-            // After the slash; a flag before the pattern is not written there.
-            let written = span.end as usize - span.start as usize;
-            let added = pattern.len() - self.text(span).rfind('/').map_or(0, |close| close.saturating_sub(1));
-            let inside = |place: u32| (place as usize).checked_sub(added).map(|place| place + 1);
-            let place = first.and_then(|first| first.span()).and_then(|place| {
-                let (start, end) = (inside(place.start)?, inside(place.end)?);
-                let start_at = span.start as usize;
-                (start < end && end <= written).then(|| Span::new(start_at + start, start_at + end))
-            });
-            let message = format!("the regular expression is refused: {message}");
-            Fault::new("lark/regex", message, hint, place.unwrap_or(span))
-        })
-    }
-
-    /// A pattern with its flags.
-    pub(super) fn flagged(&self, span: Span) -> Result<(String, LetterCase), Fault> {
-        let written = self.text(span);
-        let close = written.rfind('/').unwrap_or(0);
-        let mut case = LetterCase::Exact;
-        let mut dot_is_any = false;
-        for (place, flag) in written.char_indices().skip_while(|(place, _)| *place <= close) {
-            match flag {
-                'i' => case = LetterCase::Ignored,
-                's' => dot_is_any = true,
-                // Patterns are over characters already.
-                'u' => {}
-                other => {
-                    let start = span.start as usize + place;
-                    return Err(Fault::unsupported(
-                        format!("the flag `{other}` is not supported"),
-                        "the flags are i (case), s (`.` is any character) and u",
-                        Span::new(start, start + other.len_utf8()),
-                    ));
-                }
-            }
-        }
-        let flags = if dot_is_any { "(?s)" } else { "" };
-        Ok((format!("{flags}{}", &written[1..close]), case))
-    }
-
-    pub(super) fn regex_options(&self, letter_case: LetterCase) -> RegexOptions {
-        RegexOptions { letter_case, limits: self.shared.options.regex, ..RegexOptions::default() }
-    }
-
-    /// `<name>`, `<[1,5-9]>`, `<[^1]>` or `<[*]>`.
-    fn special(&mut self, span: Span) -> Result<ExprId, Fault> {
-        let written = self.text(span);
-        let Some(list) = written.strip_prefix("<[").and_then(|rest| rest.strip_suffix("]>")) else {
-            return Ok(self.shared.builder.token([TokenRef::from(written)]));
-        };
-        if list.trim() == "*" {
-            return Ok(self.shared.builder.exclude_token(Vec::<u32>::new()));
-        }
-        let (others, list) = match list.strip_prefix('^') {
-            Some(list) => (true, list),
-            None => (false, list),
-        };
-        let mut ids = Vec::new();
-        for part in list.split(',') {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let bounds = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
-            let Some((first, last)) = bounds.filter(|(first, last)| first <= last) else {
-                let hint = "write `<[5]>`, `<[5,7-9]>`, `<[^5]>` or `<[*]>`";
-                return Err(Fault::new("lark/token", "this is no list of token ids", hint, span));
-            };
-            if ids.len() + (last - first) as usize >= MAX_IDS {
-                let message = format!("more than {MAX_IDS} token ids");
-                return Err(Fault::new("lark/limit", message, "name fewer, or all others: `<[^...]>`", span));
-            }
-            ids.extend(first..=last);
-        }
-        Ok(match others {
-            true => self.shared.builder.exclude_token(ids),
-            false => self.shared.builder.token(ids),
-        })
     }
 
     /// `@name`.
@@ -679,56 +615,8 @@ impl<'a> Scope<'a, '_> {
 }
 
 /// A name whose first letter is in upper case.
-fn is_terminal(name: &str) -> bool {
+pub(super) fn is_terminal(name: &str) -> bool {
     name.trim_start_matches('_').starts_with(|letter: char| letter.is_ascii_uppercase())
-}
-
-/// A string with `\u00HH` for each `\xHH`, which JSON does not have.
-fn without_short_escapes(quoted: &str) -> Cow<'_, str> {
-    if !quoted.contains("\\x") {
-        return Cow::Borrowed(quoted);
-    }
-    let mut text = String::with_capacity(quoted.len() + 16);
-    let mut rest = quoted;
-    while let Some(place) = rest.find('\\') {
-        text.push_str(&rest[..place]);
-        rest = &rest[place..];
-        let (length, escape) = match rest.as_bytes() {
-            [_, b'x', one, other, ..] if one.is_ascii_hexdigit() && other.is_ascii_hexdigit() => (2, "\\u00"),
-            // Both backslashes, so that the second one begins no escape.
-            [_, b'\\', ..] => (2, "\\\\"),
-            _ => (1, "\\"),
-        };
-        text.push_str(escape);
-        rest = &rest[length..];
-    }
-    text.push_str(rest);
-    Cow::Owned(text)
-}
-
-/// The first escape of a string that is none.
-fn broken_escape(quoted: &str, span: Span) -> Option<Span> {
-    let mut rest = quoted.char_indices();
-    while let Some((place, character)) = rest.next() {
-        if character != '\\' {
-            continue;
-        }
-        let (_, kind) = rest.next()?;
-        let digits = quoted.as_bytes().get(place + 2..place + 6);
-        let is_known = match kind {
-            'u' => digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
-            'x' => {
-                let digits = quoted.as_bytes().get(place + 2..place + 4);
-                digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-            }
-            kind => "\"\\/bfnrt".contains(kind),
-        };
-        if !is_known {
-            let start = span.start as usize + place;
-            return Some(Span::new(start, start + 1 + kind.len_utf8()));
-        }
-    }
-    None
 }
 
 fn characters(text: &str) -> Vec<&str> {
@@ -756,6 +644,6 @@ fn words(text: &str) -> Vec<&str> {
     .collect()
 }
 
-fn no_room(error: &grammask_grammar_ir::GrammarError, at: Span) -> Fault {
+pub(super) fn no_room(error: &grammask_grammar_ir::GrammarError, at: Span) -> Fault {
     Fault::limit(error.to_string(), "make the grammar smaller").or_at(at)
 }

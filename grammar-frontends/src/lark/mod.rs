@@ -38,6 +38,15 @@
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
 //!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
 //!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.
+//! - `name::_: ...` is a rule that carries a number of 64 bits; `name::0x1f` in another rule says which.
+//!   In rules that carry one, references may give `_` (the same), `set_bit(n)`, `clear_bit(n)`, `bit_and(n)`,
+//!   `bit_or(n)`, `incr(_)` and `decr(_)`. An alternative may end with `%if` and a condition:
+//!   - on bits: `bit_set(n)`, `bit_clear(n)`, `is_ones(_)`, `is_zeros(_)`;
+//!   - on the number: `eq(_, n)`, `ne`, `lt`, `le`, `gt`, `ge`; on how many ones it has: `bit_count_eq(_, n)` and so on;
+//!   - on conditions: `true`, `not(c)`, `and(c, d)`, `or(c, d)`.
+//!
+//!   In place of `_` in brackets, `[0:3]` are the bits 0, 1 and 2. Where these are all ones, `incr` changes nothing;
+//!   where they are zeros, `decr` does not.
 //!
 //! The parts must be separable. So `capture` and `stop_capture` need an end whose possible lengths are few,
 //! and `max_tokens` one before which the same texts may be whatever its form. Every string is such an end,
@@ -56,14 +65,16 @@
 //!
 //! # Errors and limits
 //!
-//! [`Diagnostics`](crate::Diagnostics) with the line, its place and what to write instead; priorities, templates, rules that carry a
-//! number (`name::value`, `%if`) and `%declare` are refused. [`LarkLimits`] bounds what is read.
+//! [`Diagnostics`](crate::Diagnostics) with the line, its place and what to write instead; priorities, templates and
+//! `%declare` are refused. [`LarkLimits`] bounds what is read, and what is written out: a rule that carries a number becomes a
+//! rule for each number that references give it.
 //!
 //! # In this folder
 //!
 //! A source and [`LarkOptions`] come in, a [`Grammar`](grammask_grammar_ir::Grammar) or all mistakes in the
-//! source go out. `token` is the lexer, `syntax` the parser, `lower` writes rules, with `terminator` for
-//! rules that end with a `suffix` or `stop`. `commit` removes from terminals the texts that lazy rules take
+//! source go out. `token` is the lexer, `syntax` the parser, with `number` for what stands after `::` and `%if`.
+//! `lower` writes rules, with `numbered` for those that carry a number and `terminator` for those that end with a
+//! `suffix` or `stop`. `commit` removes from terminals the texts that lazy rules take
 //! over, by the `places` where they begin. Each stage can be changed alone. Imports `diagnostic`, `language`,
 //! `regex` and `json_schema`.
 
@@ -71,7 +82,10 @@ mod attributes;
 mod commit;
 mod common_terminals;
 mod fault;
+mod literals;
 mod lower;
+mod number;
+mod numbered;
 mod options;
 mod parse;
 mod places;

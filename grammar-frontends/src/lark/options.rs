@@ -70,7 +70,8 @@ pub enum NamedGrammar {
 pub struct LarkLimits {
     /// Longest source in bytes, those of named grammars each for itself; 16 MiB by default.
     pub source_bytes: usize,
-    /// Most names, literals and signs in a source; 2,000,000 by default.
+    /// Most names, literals and signs in a source; 2,000,000 by default. Rules that carry a number have at most as many
+    /// parts when they are written out, all of them together.
     pub tokens: usize,
     /// Deepest nesting of brackets; 200 by default, and never more.
     pub nesting: usize,

@@ -62,6 +62,7 @@ fn read_all<'o>(
         unread: Vec::new(),
         classes_left: ClassesLeft::new(&options.regex),
         ends: 0,
+        written_out: 0,
         origin: SourceOrigin::Main,
         leaves,
         lazy_terminals: HashSet::new(),

@@ -1,13 +1,14 @@
 //! The source as a tree, and the parser that makes it.
 //!
 //! The tokens are split into statements first: a statement ends where a line begins outside of all brackets with
-//! anything but `|`, `&` or `->`. A mistake in one statement does not reach the next.
+//! anything but `|`, `&`, `->` or `%if`. A mistake in one statement does not reach the next.
 
 use std::ops::Range;
 
 use grammask_grammar_ir::Span;
 
 use super::fault::Fault;
+use super::number::{Argument, Condition, NumberReader};
 use super::token::{LarkToken, Sort};
 
 /// A source, or the inside of a nested grammar.
@@ -25,6 +26,8 @@ pub(super) struct File {
 #[derive(Debug)]
 pub(super) struct RuleSyntax {
     pub(super) name: Span,
+    /// Whether it carries a number: `name::_`.
+    pub(super) is_numbered: bool,
     pub(super) attributes: Vec<Attribute>,
     pub(super) body: Syntax,
 }
@@ -54,6 +57,17 @@ pub(super) enum Syntax {
     Range(Span, Span),
     /// A rule or a terminal.
     Name(Span),
+    /// A rule, and the number that it carries here.
+    Numbered(Span, Argument),
+    /// An alternative that exists where a condition holds.
+    If {
+        condition: Condition,
+        /// The place of `%if`.
+        span: Span,
+        /// How many tokens the condition has.
+        length: usize,
+        body: Box<Syntax>,
+    },
     /// `<name>`, `<[ids]>`.
     Special(Span),
     /// `@name`.
@@ -117,7 +131,7 @@ impl<'a> TokenCursor<'a> {
         let mut open = 0_usize;
         for index in range.clone() {
             let token = self.tokens[index];
-            let goes_on = matches!(token.sort, Sort::Bar | Sort::And | Sort::Arrow);
+            let goes_on = matches!(token.sort, Sort::Bar | Sort::And | Sort::Arrow) || self.is_if(token);
             if open == 0 && token.starts_line && !goes_on && index > start {
                 statements.push(start..index);
                 start = index;
@@ -144,6 +158,10 @@ impl<'a> TokenCursor<'a> {
         };
         let names = tokens.iter().filter(|token| token.sort == Sort::Name);
         names.map(|token| token.span).take(most)
+    }
+
+    fn is_if(self, token: LarkToken) -> bool {
+        token.sort == Sort::Directive && self.text(token.span) == "%if"
     }
 
     fn text(self, span: Span) -> &'a str {
@@ -200,20 +218,15 @@ impl Parser<'_> {
         if let Some(open) = self.take(Sort::OpenRange) {
             return Err(template(open));
         }
+        let is_numbered = match self.take(Sort::Colons) {
+            Some(colons) => self.carries_number(colons)?,
+            None => false,
+        };
         let attributes = match self.take(Sort::OpenOption) {
             Some(open) => self.attributes(open)?,
             None => Vec::new(),
         };
         let colon = self.take(Sort::Colon);
-        if let (Some(colon), Some(_)) = (colon, self.take(Sort::Colon)) {
-            return Err(match self.take(Sort::Equals) {
-                Some(_) => {
-                    let message = "a rule has one `:` behind its name; `::=` is EBNF";
-                    Fault::new("lark/syntax", message, "write `name: ...`", colon)
-                }
-                None => with_parameter(colon),
-            });
-        }
         if colon.is_none() {
             let hint = "write `name: ...`; a line that goes on with the statement before begins with `|`";
             return Err(Fault::new(
@@ -225,8 +238,23 @@ impl Parser<'_> {
         }
         let body = self.choices()?;
         self.nothing_left()?;
-        file.rules.push(RuleSyntax { name, attributes, body });
+        file.rules.push(RuleSyntax { name, is_numbered, attributes, body });
         Ok(())
+    }
+
+    /// Reads `_` after `::` in front of a rule's body.
+    fn carries_number(&mut self, colons: Span) -> Result<bool, Fault> {
+        match self.take(Sort::Name).map(|name| self.reader.text(name)) {
+            Some("_") => Ok(true),
+            _ if self.take(Sort::Equals).is_some() => {
+                let message = "a rule has one `:` behind its name; `::=` is EBNF";
+                Err(Fault::new("lark/syntax", message, "write `name: ...`", colons))
+            }
+            _ => {
+                let hint = "write `name::_: ...`; references say which number it is: `name::0x0`";
+                Err(Fault::new("lark/syntax", "the number that a rule carries is named `_`", hint, colons))
+            }
+        }
     }
 
     /// Whether a name and the text that follows names of rules comes next, or a directive.
@@ -237,7 +265,11 @@ impl Parser<'_> {
         match tokens.next() {
             Some(Sort::Directive) => true,
             Some(Sort::Name) => {
-                matches!(tokens.next(), Some(Sort::Colon | Sort::OpenOption | Sort::OpenRange | Sort::Dot))
+                let next = tokens.next();
+                matches!(
+                    next,
+                    Some(Sort::Colon | Sort::Colons | Sort::OpenOption | Sort::OpenRange | Sort::Dot)
+                )
             }
             _ => false,
         }
@@ -375,7 +407,7 @@ impl Parser<'_> {
         Ok(one_or(alternatives, Syntax::Choice))
     }
 
-    /// Sequences that all have to match, and the name that a parse tree would give them.
+    /// Sequences that all have to match, the name that a parse tree would give them, and a condition.
     fn conjunction(&mut self) -> Result<Syntax, Fault> {
         let mut parts = vec![self.sequence()?];
         while self.take(Sort::And).is_some() {
@@ -391,7 +423,30 @@ impl Parser<'_> {
                 arrow,
             ));
         }
-        Ok(one_or(parts, Syntax::Intersection))
+        let body = one_or(parts, Syntax::Intersection);
+        let Some(span) = self.peek().filter(|&token| self.reader.is_if(token)).map(|token| token.span) else {
+            return Ok(body);
+        };
+        self.position += 1;
+        let (condition, length) = self.number(|numbers| numbers.condition(span))?;
+        Ok(Syntax::If { condition, span, length, body: Box::new(body) })
+    }
+
+    /// Reads an argument or a condition, and says how many tokens it has.
+    fn number<T>(
+        &mut self,
+        read: impl FnOnce(&mut NumberReader<'_>) -> Result<T, Fault>,
+    ) -> Result<(T, usize), Fault> {
+        let mut numbers = NumberReader {
+            source: self.reader.source,
+            tokens: &self.reader.tokens[self.position..self.end],
+            read: 0,
+            nesting: self.reader.nesting - self.depth,
+        };
+        let result = read(&mut numbers)?;
+        let length = numbers.read;
+        self.position += length;
+        Ok((result, length))
     }
 
     fn sequence(&mut self) -> Result<Syntax, Fault> {
@@ -501,7 +556,12 @@ impl Parser<'_> {
                 return Ok(Some(Syntax::Range(span, last)));
             }
             Sort::Regex => Syntax::Regex(span),
-            Sort::Name => Syntax::Name(span),
+            Sort::Name => {
+                self.position += 1;
+                let Some(colons) = self.take(Sort::Colons) else { return Ok(Some(Syntax::Name(span))) };
+                let (argument, _) = self.number(|numbers| numbers.argument(colons))?;
+                return Ok(Some(Syntax::Numbered(span, argument)));
+            }
             Sort::Special => Syntax::Special(span),
             Sort::Named => Syntax::Named(span),
             Sort::OpenGroup => return self.group(span, Sort::CloseGroup).map(Some),
@@ -509,6 +569,7 @@ impl Parser<'_> {
                 let body = Box::new(self.group(span, Sort::CloseOption)?);
                 return Ok(Some(Syntax::Repeat { body, min: 0, max: Some(1) }));
             }
+            Sort::Directive if self.reader.is_if(token) => return Ok(None),
             Sort::Directive => return self.directive_atom(span).map(Some),
             _ => return Ok(None),
         };
@@ -571,7 +632,6 @@ impl Parser<'_> {
                 "write `%lark { start: ... }`",
                 span,
             )),
-            ("%if", _) => Err(with_parameter(span)),
             _ => Err(Fault::unsupported(
                 format!("`{word}` cannot stand inside a rule"),
                 "inside rules there are %json, %regex and %lark; statements begin on lines of their own",
@@ -614,20 +674,19 @@ impl Parser<'_> {
 
     fn nothing_left(&self) -> Result<(), Fault> {
         let Some(token) = self.peek() else { return Ok(()) };
-        let is_doubled = self.reader.tokens[..self.end]
-            .get(self.position + 1)
-            .is_some_and(|next| next.sort == Sort::Colon && next.span.start == token.span.end);
-        if token.sort == Sort::Colon && is_doubled {
-            return Err(with_parameter(token.span));
-        }
         let (message, hint) = match token.sort {
+            Sort::Directive if self.reader.is_if(token) => {
+                ("an alternative has one condition", "join them: `%if and(bit_set(0), bit_clear(1))`")
+            }
             Sort::CloseGroup | Sort::CloseOption | Sort::CloseRange => {
                 ("nothing is open that this closes", "remove it")
             }
             Sort::Question | Sort::Star | Sort::Plus | Sort::OpenRange => {
                 return Err(nothing_to_repeat(token.span));
             }
-            Sort::Colon => ("a second `:` in one statement", "begin each rule on a line of its own"),
+            Sort::Colon | Sort::Colons => {
+                ("a second `:` in one statement", "begin each rule on a line of its own")
+            }
             Sort::Equals => ("`=` does not belong here", "a rule is written `name: ...`"),
             _ => ("this does not belong here", "remove it, or put it in quotes if it is text"),
         };
@@ -656,15 +715,6 @@ impl Parser<'_> {
     fn here_or(&self, other: Span) -> Span {
         self.peek().map_or(other, |token| token.span)
     }
-}
-
-/// `name::value` and `%if`.
-fn with_parameter(at: Span) -> Fault {
-    Fault::unsupported(
-        "rules that carry a number, and conditions on it, are not supported",
-        "write a rule for each value, or `Permutation(...)` in EBNF for parts in any order, each at most once",
-        at,
-    )
 }
 
 fn nothing_to_repeat(at: Span) -> Fault {

@@ -17,6 +17,9 @@ use crate::json::{self, JsonError, JsonValue};
 pub(super) enum Sort {
     #[token(":")]
     Colon,
+    /// Before the number that a rule carries.
+    #[token("::")]
+    Colons,
     #[token("|")]
     Bar,
     #[token("&")]
@@ -56,6 +59,9 @@ pub(super) enum Sort {
     /// Digits.
     #[regex("[0-9]+")]
     Integer,
+    /// `0x` and digits.
+    #[regex("0[xX][0-9a-fA-F]+")]
+    Hexadecimal,
     /// Digits with a fraction.
     #[regex(r"[0-9]+\.[0-9]+")]
     Decimal,

@@ -390,6 +390,30 @@ fn reports() {
         "start: %json {\"type\": }\n",
         "start: %json\n",
         "start: %if x\n",
+        "start: a::0\na::_: \"a\" %if false\n",
+        "start: a::0\na::_: \"a\" %if and(true)\n",
+        "start: a::0\na::_: \"a\" %if bit_set(64)\n",
+        "start: a::0\na::_: \"a\" %if eq(2, 2)\n",
+        "start: a::0\na::_: \"a\" %if eq([3:3], 2)\n",
+        "start: a::0\na::_: \"a\" %if eq([0:65], 2)\n",
+        "start: a::0\na::_: \"a\" %if bit_set(0) %if bit_set(1)\n",
+        "start: a::0\na::_: \"a\" a::set_bit(64)\n",
+        "start: a::0\na::_: \"a\" a::incr\n",
+        "start: a::0\na::_: \"a\" a::shift(1)\n",
+        "start: a::-1\na::_: \"a\"\n",
+        "start: a::99999999999999999999\na::_: \"a\"\n",
+        "start: a::0\na: \"a\"\n",
+        "start: a\na::_: \"a\"\n",
+        "start: a::0\na::x: \"a\"\n",
+        "start: a::_\na::_: \"a\"\n",
+        "start: \"a\" %if bit_set(0)\n",
+        "start: A::0\nA::_: \"a\"\n",
+        "start: A\nA: \"a\" %if true\n",
+        "start: A\nA: a::0\na::_: \"a\"\n",
+        "start: a::0\na::_[lazy]: /a+/\n",
+        "start: a::0\na::_: \"a\"\na: \"b\"\n",
+        "start: a::0\na::_: item \"a\" %if bit_set(0) | \"b\"\n",
+        "start: \"a\"\na::_: item\n",
         "start: %regex {\"substring_words\": [\"a b\"]}\n",
         "start: %lark { item: \"a\" }\n",
         "start: %lark { start: \"a\"\n",
@@ -445,14 +469,14 @@ fn reports() {
        │ Help: leave the number out, and write `NAME: /[a-z]+/ & ~KEYWORD` where a terminal must not be another one
     ───╯
 
-    [lark/unsupported] Error: rules that carry a number, and conditions on it, are not supported
-       ╭─[ grammar.lark:2:14 ]
+    [lark/undefined] Error: `item` is not defined
+       ╭─[ grammar.lark:2:10 ]
        │
      2 │ a: "x" | item::0x1
-       │              ┬
-       │              ╰── here
+       │          ──┬─
+       │            ╰─── here
        │
-       │ Help: write a rule for each value, or `Permutation(...)` in EBNF for parts in any order, each at most once
+       │ Help: define it (`item: ...`), or put it in double quotes if it is text
     ───╯
 
     [lark/attribute] Error: `stop_capture` hands out what `suffix` or `stop` has read, and this rule has neither
@@ -537,6 +561,124 @@ fn limits_are_kept() {
     assert!(parse(source, &LarkOptions::default()).is_ok());
     let flags = format!("start: /a/{}", "s".repeat(1 << 20));
     assert!(parse(&flags, &LarkOptions::default()).is_ok());
+}
+
+/// Rules that carry a number are written out.
+#[test]
+fn rules_carry_numbers() {
+    let each_once = r#"
+        start: some::0x0 "."
+        some::_: "" %if is_ones([0:3])
+          | "a" some::set_bit(0) %if bit_clear(0)
+          | "b" some::set_bit(1) %if bit_clear(1)
+          | "c" some::set_bit(2) %if bit_clear(2)
+    "#;
+    check(each_once, &["abc.", "acb.", "bca.", "cba."], &["", ".", "ab.", "aab.", "abca.", "abcc."]);
+    // A rule is there once for each number that is reached.
+    assert_snapshot!(grammar("start: a::3 a::3\na::_[capture]: (/x/ a::decr(_) | <t>)\n  %if gt(_, 1) | \"\" -> b %if true\n"), @r#"
+    root ::= start
+    start ::= a a
+    a[capture="a"] ::= ("x" a_3 | Token("<t>")) | ""
+    a_3[capture="a"] ::= ("x" a_4 | Token("<t>")) | ""
+    a_4[capture="a"] ::= [] | ""
+    "#);
+}
+
+/// Each condition and each number that a reference can give, at both sides of its bounds. The values are those of
+/// llguidance 1.9.1, as observed.
+#[test]
+fn numbers_and_conditions() {
+    let all = "0xffffffffffffffff";
+    for (number, condition, holds) in [
+        ("2", "true", true),
+        ("2", "not(true)", false),
+        ("2", "bit_set(1)", true),
+        ("2", "bit_set(0)", false),
+        ("2", "bit_clear(1)", false),
+        ("2", "bit_clear(63)", true),
+        ("7", "is_ones([0:3])", true),
+        ("7", "is_ones([0:4])", false),
+        (all, "is_ones(_)", true),
+        (all, "is_ones([0:64])", true),
+        ("8", "is_zeros([0:3])", true),
+        ("8", "is_zeros([0:4])", false),
+        ("0", "is_zeros(_)", true),
+        ("6", "eq([1:3], 3)", true),
+        ("6", "eq([1:3], 0x6)", false),
+        ("6", "ne(_, 6)", false),
+        ("6", "ne(_, 5)", true),
+        ("6", "lt(_, 6)", false),
+        ("6", "lt(_, 7)", true),
+        ("6", "le(_, 6)", true),
+        ("6", "le(_, 5)", false),
+        ("6", "gt(_, 6)", false),
+        ("6", "gt(_, 5)", true),
+        ("6", "ge(_, 6)", true),
+        ("6", "ge(_, 7)", false),
+        ("0b0", "true", false),
+        ("6", "bit_count_eq([0:3], 2)", true),
+        ("6", "bit_count_ne([0:3], 2)", false),
+        ("6", "bit_count_lt([0:2], 2)", true),
+        ("6", "bit_count_le(_, 1)", false),
+        (all, "bit_count_gt(_, 63)", true),
+        (all, "bit_count_ge([60:64], 5)", false),
+        ("6", "and(bit_set(1), bit_set(2))", true),
+        ("6", "and(bit_set(1), bit_set(0))", false),
+        ("6", "or(bit_set(0), bit_set(1))", true),
+        ("6", "or(bit_set(0), not(bit_set(1)))", false),
+    ] {
+        let source = format!("start: a::{number}\na::_: \"x\" %if {condition} | \"y\"\n");
+        match number {
+            "0b0" => assert!(refused(&source).contains("`b0` is not defined")),
+            _ => assert_eq!(Recogniser::new(&grammar(&source)).accepts(b"x"), holds, "{source}"),
+        }
+    }
+    for (number, argument, given) in [
+        ("6", "_", "6"),
+        ("6", "0X1f", "31"),
+        ("6", "set_bit(0)", "7"),
+        ("6", "set_bit(1)", "6"),
+        ("6", "set_bit(63)", "0x8000000000000006"),
+        ("6", "clear_bit(1)", "4"),
+        ("6", "clear_bit(0)", "6"),
+        ("6", "bit_and(0xb)", "2"),
+        ("6", "bit_or(9)", "15"),
+        ("255", "incr(_)", "256"),
+        (all, "incr(_)", all),
+        ("2", "incr([0:2])", "3"),
+        ("3", "incr([0:2])", "3"),
+        ("3", "incr([1:3])", "5"),
+        ("6", "incr([1:3])", "6"),
+        (all, "incr([0:64])", all),
+        ("0", "decr(_)", "0"),
+        (all, "decr(_)", "0xfffffffffffffffe"),
+        ("6", "decr([1:3])", "4"),
+        ("1", "decr([1:3])", "1"),
+        (all, "decr([1:3])", "0xfffffffffffffffd"),
+    ] {
+        let source = format!("start: a::{number}\na::_: b::{argument}\nb::_: \"x\" %if eq(_, {given})\n");
+        check(&source, &["x"], &[]);
+    }
+    assert_snapshot!(refused("start: a::0\na::_: \"a\" a::incr([3:3])\n"), @"2:19: error: these are no bits of a number; write `_` for all bits, or `[0:3]` for the bits 0, 1 and 2; there are 64");
+    assert_snapshot!(refused("start: a::0\na::_: \"a\" %if lt(_ 3)\n"), @"2:20: error: a `,` is missing; write as in `lt([0:3], 5)`");
+    assert_snapshot!(refused("start: a::0\na::_: b %if bit_set(0)\nb: a::_\n"), @"3:4: error: this depends on a number, and the rule carries none; write a number, as in `item::0x0`, or let the rule carry one: `name::_: ...`");
+    assert_snapshot!(refused("start::_: \"a\"\n"), @"1:1: error: the text begins with this rule, and nothing gives it the number that it carries; begin with a rule that does: `start: item::0x0`");
+    // The work is bounded, and a condition that ends it need not be reached.
+    assert_snapshot!(refused("start: a::0\na::_: \"a\"\n  | \"b\" a::incr(_)\n"), @"3:9: error: rules that carry a number are written out for each number, with more than 2000000 parts; let fewer numbers be reached, with a condition on this reference, or raise the limit `tokens`");
+    let nested = format!("start: a::0\na::_: \"a\" %if {}true{}\n", "not(".repeat(300), ")".repeat(300));
+    assert_snapshot!(refused(&nested), @"2:818: error: brackets nest too deep; give inner parts a rule of their own");
+}
+
+/// Lazy rules take over from the texts of rules that carry a number, too.
+#[test]
+fn rules_that_carry_numbers_lose_texts() {
+    let source = "start: calls::0\ncalls::_: call calls::set_bit(0) | TEXT %if bit_set(0)\ncall[lazy]: /[a-z]*!/\nTEXT: /[a-z!]*/\n";
+    check(source, &["a!", "a!b", "a!b!c", "!!!!"], &["", "ab", "a! ", "a.b"]);
+    // Where no call may begin any more, a text may be all.
+    check(&source.replace(" | ", " %if bit_clear(0) | "), &["a!", "!a!b!"], &["", "ab", "a! "]);
+    // With two calls at most, no place tells whether another one may begin; rules written out by hand are refused, too.
+    let source = source.replace("set_bit(0) | TEXT %if bit_set(0)", "incr(_) %if lt(_, 2) | TEXT");
+    assert!(refused(&source).contains("begins in other places, too"));
 }
 
 /// The pattern by which free text and calls stand side by side in such grammars.
