@@ -56,7 +56,8 @@ THINKING = {"enable_thinking": True}
 
 # By template: the family, and how it differs from most. `off` and `on` are arguments of the template without and with reasoning;
 # `thoughts`, the member of a message that has them; `header`, a text before the turn, where the prompt is no prefix of the
-# conversation; `begun`, whether there is reasoning in either case; `ends` and `suffix`, where a turn ends.
+# conversation; `begun`, whether there is reasoning in either case; `ends` and `suffix`, where a turn ends; `is_text`, whether the template takes
+# arguments as JSON.
 TEMPLATES = {
     "meta-llama-Llama-3.1-8B-Instruct": ("llama", {}),
     "meta-llama-Llama-3.2-3B-Instruct": ("llama", {}),
@@ -128,6 +129,18 @@ TEMPLATES = {
     "muse-glimmer": ("muse", {"on": {}}),
     "GigaChat3-10B-A1.8B": ("gigachat_3", {"suffix": "<|message_sep|>\n\n"}),
     "GigaChat3.1-10B-A1.8B": ("gigachat_3", {"ends": ["<|message_sep|>"]}),
+    "upstage-Solar-Open-100B": ("solar_open", {"suffix": "<|end|>", "on": {}, "thoughts": "reasoning"}),
+    "openbmb-MiniCPM5-1B": ("minicpm_5", {"on": THINKING}),
+    "meetkai-functionary-medium-v3.2": ("functionary_3_2", {"is_text": True}),
+    # The prompt of this template cannot describe the tools, because their objects have no `additionalProperties`.
+    "CohereForAI-c4ai-command-r-plus-tool_use": (
+        "cohere_command_r_plus",
+        {
+            "header": "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+            "off": {"tools": []},
+            "ends": ["<|END_OF_TURN_TOKEN|>", "<|START_OF_TURN_TOKEN|>"],
+        },
+    ),
 }
 
 
@@ -155,7 +168,10 @@ def assistant(family, how, content, calls, thoughts):
     elif thoughts:
         message[how.get("thoughts", "reasoning_content")] = thoughts
     if calls:
-        names = [f"functions.{name}:{at}" if family == "kimi" else f"call0000{at}" for at, (name, _) in enumerate(calls)]
+        others = "call00000" if family == "solar_open" else "call0000"
+        names = [f"functions.{name}:{at}" if family == "kimi" else f"{others}{at}" for at, (name, _) in enumerate(calls)]
+        if how.get("is_text"):
+            calls = [(name, json.dumps(arguments, ensure_ascii=False)) for name, arguments in calls]
         message["tool_calls"] = [
             {"id": name, "type": "function", "function": {"name": call, "arguments": arguments}}
             for name, (call, arguments) in zip(names, calls)
@@ -195,7 +211,8 @@ def written(template, family, how, content, calls, thoughts=None):
 def wrong_mark(text):
     """The text with another last mark."""
     marks = list(re.finditer(r'<[^<>\s="]+>|\[[A-Z_]+\]|"(arguments|parameters)"', text))
-    at = marks[-1].start() + 1
+    # Where there are none, a line break is one.
+    at = marks[-1].start() + 1 if marks else text.index("\n")
     return text[:at] + "x" + text[at:]
 
 

@@ -101,6 +101,7 @@ pub(crate) enum Style {
     CohereXml,
     Step3Xml,
     AtemXml,
+    MinicpmXml,
     Pythonic,
     Olmo3,
     Gemma3,
@@ -108,7 +109,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    pub(crate) const ALL: [(&'static str, Self); 17] = [
+    pub(crate) const ALL: [(&'static str, Self); 18] = [
         ("json", Self::Json),
         ("qwen_xml", Self::QwenXml),
         ("seed_xml", Self::SeedXml),
@@ -122,6 +123,7 @@ impl Style {
         ("cohere_xml", Self::CohereXml),
         ("step_3_xml", Self::Step3Xml),
         ("atem_xml", Self::AtemXml),
+        ("minicpm_xml", Self::MinicpmXml),
         ("pythonic", Self::Pythonic),
         ("olmo_3", Self::Olmo3),
         ("gemma_3", Self::Gemma3),
@@ -149,6 +151,7 @@ impl Style {
             Style::CohereXml => ValueSyntax::Markup(&markup::COHERE),
             Style::Step3Xml => ValueSyntax::Markup(&markup::STEP_3),
             Style::AtemXml => ValueSyntax::Markup(&markup::ATEM),
+            Style::MinicpmXml => ValueSyntax::Markup(&markup::MINICPM),
             Style::Pythonic => ValueSyntax::Notation(&notation::PYTHONIC),
             Style::Olmo3 => ValueSyntax::Notation(&notation::OLMO_3),
             Style::Gemma3 => ValueSyntax::Notation(&notation::GEMMA_3),

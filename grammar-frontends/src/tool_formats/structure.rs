@@ -332,8 +332,8 @@ fn formats(family: &Family, parts: &[Part], function: &Function, request: &ToolR
     parts.iter().map(format).collect()
 }
 
-/// A response, calls, or calls after a response. Without reasoning the prompt may end with the mark that opens the
-/// response.
+/// A response, calls, or calls after a response. Where a family reasons and is asked not to, the prompt may end with the
+/// mark that opens the response.
 fn message(
     family: &Family,
     request: &ToolRequest,
@@ -351,7 +351,7 @@ fn message(
         Format::Tag(Box::new(Tag { begin: Begin::Text(begin.into()), content, end: End::text(close) }))
     };
     let text = match request.reasoning {
-        Reasoning::Disabled => Format::Or(vec![text(open, ""), text("", open)]),
+        Reasoning::Disabled if family.reasoning.is_some() => Format::Or(vec![text(open, ""), text("", open)]),
         _ => text(open, ""),
     };
     let calls = |after_match: AfterMatch| marked_row(family, request, row, after_match);

@@ -728,4 +728,58 @@ pub(super) const FAMILIES: &[Family] = &[
         ],
         ..FAMILY
     },
+    Family {
+        keys: &["solar_open"],
+        models: "Solar Open",
+        reasoning: Some(ReasoningMarks {
+            open: "<|think|>",
+            close: "<|end|><|begin|>assistant",
+            begins: &["<|think|>"],
+            ..THINK
+        }),
+        layout: Layout::Message {
+            response: ("<|content|>", ""),
+            joint: "<|end|><|begin|>assistant",
+            row: (&["<|tool_calls|>"], "", "<|calls|>"),
+            end: "",
+        },
+        calls: &[&[
+            Text("<|tool_call:begin|>"),
+            Pattern("[a-z0-9]{10}"),
+            Text("<|tool_call:name|>$NAME<|tool_call:args|>"),
+            Arguments(Style::Json),
+            Text("<|tool_call:end|>"),
+        ]],
+        excluded: &["<|tool_call:begin|>"],
+        ..FAMILY
+    },
+    Family {
+        keys: &["minicpm_5"],
+        models: "MiniCPM5",
+        reasoning: Some(ReasoningMarks { after: &["\n\n"], ..EITHER_THINK }),
+        triggers: &["<function name=\""],
+        calls: &[&[Text("<function name=\"$NAME\">"), Arguments(Style::MinicpmXml), Text("</function>")]],
+        ..FAMILY
+    },
+    Family {
+        keys: &["functionary_3_2"],
+        models: "Functionary 3.2",
+        // Prompts end with the mark before the first recipient.
+        layout: Layout::Message { response: ("all\n", ""), joint: ">>>", row: (&[""], ">>>", ""), end: "" },
+        calls: &[&[Text("$NAME\n"), Arguments(Style::Json), Text("")]],
+        ..FAMILY
+    },
+    Family {
+        keys: &["cohere_command_r_plus"],
+        models: "Cohere Command R, Command R+",
+        triggers: &["Action:\n```json\n["],
+        layout: Layout::Section { rows: &[(&["Action:\n```json\n[\n    {\n"], ",\n    {\n", "\n]```")] },
+        calls: &[&[
+            Text("        \"tool_name\": \"$NAME\",\n        \"parameters\": "),
+            Arguments(Style::Json),
+            Text("\n    }"),
+        ]],
+        leads: &["\n"],
+        ..FAMILY
+    },
 ];

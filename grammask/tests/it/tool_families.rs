@@ -547,4 +547,28 @@ pub(crate) const CASES: &[Case] = &[
         never: &[r#"<|function_call|>{"name": "now"}"#],
         ..CASE
     },
+    Case {
+        family: "minicpm_5",
+        weather: r#"<function name="weather"><param name="city">Paris</param><param name="days">3</param></function>"#,
+        now: r#"<function name="now"></function>"#,
+        thoughts: Some(("Hm.</think>\n\n", "<think>")),
+        also: &[r#"<function name="weather"><param name="city"><![CDATA[a < b & c]]></param></function>"#],
+        never: &[
+            r#"<function name="weather"><param name="days">3</param></function>"#,
+            r#"<function name="weather"><param name="city">Paris</param><param name="days">three</param></function>"#,
+            r#"<function name="later"></function>"#,
+        ],
+        ..CASE
+    },
+    Case {
+        family: "cohere_command_r_plus",
+        weather: "        \"tool_name\": \"weather\",\n        \"parameters\": {\n            \"city\": \"Paris\",\n            \"days\": 3\n        }\n    }",
+        now: "        \"tool_name\": \"now\",\n        \"parameters\": {}\n    }",
+        section: ("Action:\n```json\n[\n    {\n", ",\n    {\n", "\n]```"),
+        never: &[
+            "Action:\n```json\n[]```",
+            "Action:\n```json\n[\n    {\n        \"tool_name\": \"later\",\n        \"parameters\": {}\n    }\n]```",
+        ],
+        ..CASE
+    },
 ];

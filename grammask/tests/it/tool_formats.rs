@@ -74,8 +74,11 @@ fn calls(case: &Case, calls: &[&str]) -> String {
 
 #[test]
 fn every_family_has_its_case() {
-    let tested: HashSet<&str> =
-        CASES.iter().map(|case| case.family).chain(["harmony", "kimi_k3", "muse"]).collect();
+    let tested: HashSet<&str> = CASES
+        .iter()
+        .map(|case| case.family)
+        .chain(["harmony", "kimi_k3", "muse", "solar_open", "functionary_3_2"])
+        .collect();
     let all: HashSet<&str> = ToolFormat::all().map(|format| format.name()).collect();
     assert_eq!(tested, all);
     for format in ToolFormat::all() {
@@ -304,6 +307,75 @@ fn muse() {
     );
     let maybe = choice(family, json!("auto"), Reasoning::Auto, Allowed);
     check(family, &maybe, &[&[thoughts, next, weather].concat(), weather, says], &["Hello."]);
+}
+
+#[test]
+fn solar_open() {
+    use ParallelCalls::{Allowed, Off};
+    let family = "solar_open";
+    let call = |id: &str, name: &str, arguments: &str| {
+        format!(
+            "<|tool_call:begin|>{id}<|tool_call:name|>{name}<|tool_call:args|>{arguments}<|tool_call:end|>"
+        )
+    };
+    let weather = call("a1b2c3d4e5", "weather", "{\"city\": \"Paris\"}");
+    let row = |calls: &[&str]| format!("<|tool_calls|>{}<|calls|>", calls.concat());
+    let now = call("0123456789", "now", "{}");
+    let (one, two) = (row(&[&weather]), row(&[&weather, &now]));
+    let (says, next) = ("<|content|>It is sunny.", "<|end|><|begin|>assistant");
+    let both = [says, next, &one].concat();
+    let broken = [
+        row(&[&call("0123456789", "later", "{}")]),
+        row(&[&call("012345678", "now", "{}")]),
+        row(&[&call("0123456789", "now", "{\"a\": 1}")]),
+        row(&[&weather, "\n", &now]),
+        row(&[]),
+        now.clone(),
+        format!("{says}{now}"),
+    ];
+    let broken: Vec<&str> = broken.iter().map(String::as_str).collect();
+    let off = Reasoning::Disabled;
+    check(
+        family,
+        &choice(family, json!("auto"), off, Allowed),
+        &["", "Hello.", says, &one, &two, &both],
+        &broken,
+    );
+    check(family, &choice(family, json!("auto"), off, Off), &[says, &one, &both], &[&two]);
+    check(family, &choice(family, json!("none"), off, Allowed), &[says], &[&one, &both]);
+    check(family, &choice(family, json!("required"), off, Allowed), &[&one, &two, &both], &[says, ""]);
+    let thinking = choice(family, json!("auto"), Reasoning::Enabled, Allowed);
+    let thoughts = ["<|think|>Hm.", next].concat();
+    check(family, &thinking, &[&[&*thoughts, &one].concat(), &[&*thoughts, says].concat()], &[&one, says]);
+}
+
+/// Every message has its recipient, so that nothing is text unless it says so.
+#[test]
+fn functionary() {
+    use ParallelCalls::{Allowed, Off};
+    let family = "functionary_3_2";
+    let (weather, now, says) =
+        ("weather\n{\"city\": \"Paris\", \"days\": 3}", "now\n{}", "all\nIt is sunny.");
+    let two = [weather, ">>>", now].concat();
+    let both = [says, ">>>", &two].concat();
+    let broken = [
+        "",
+        "Hello.",
+        "now{}",
+        "now\n{\"a\": 1}",
+        "later\n{}",
+        "weather\n{}",
+        "now\n{}>>>all\nIt is sunny.",
+        "all\nIt is.>>>later\n{}",
+        "all\nIt is.>>>all\nIt is.",
+    ];
+    let off = Reasoning::Disabled;
+    check(family, &choice(family, json!("auto"), off, Allowed), &[says, weather, &two, &both], &broken);
+    check(family, &choice(family, json!("auto"), off, Off), &[says, weather], &[&two, &both]);
+    check(family, &choice(family, json!("none"), off, Allowed), &[says], &[weather, &both, "Hello."]);
+    check(family, &choice(family, json!("required"), off, Allowed), &[weather, &two, &both], &[says]);
+    let named = choice(family, json!({"type": "function", "function": {"name": "now"}}), off, Allowed);
+    check(family, &named, &[now], &[weather, says]);
 }
 
 /// Turns of models that do not think, and begin with what closes their thoughts.

@@ -32,6 +32,7 @@ Style = Literal[
     "cohere_xml",
     "step_3_xml",
     "atem_xml",
+    "minicpm_xml",
     "pythonic",
     "olmo_3",
     "gemma_3",

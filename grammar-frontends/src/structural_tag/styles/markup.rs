@@ -91,3 +91,7 @@ pub(crate) static STEP_3: Markup =
 /// Muse.
 pub(crate) static ATEM: Markup =
     Markup { open: "<atem:parameter name=\"$NAME\">", close: "</atem:parameter>", ..PLAIN };
+
+/// MiniCPM5, whose template writes values as Python does.
+pub(crate) static MINICPM: Markup =
+    Markup { open: "<param name=\"$NAME\">", close: "</param>", notation: Some(&notation::OLMO_3), ..PLAIN };
