@@ -16,7 +16,7 @@ use crate::engines::Engine;
 use crate::errors::{Syntax, interrupted, raise, refused, warn};
 use crate::forks::attach_apart_from_forks;
 use crate::kept::{Kept, Shelf};
-use crate::metrics::COMPILE_SECONDS;
+use crate::metrics::COMPILE;
 use crate::source::Source;
 use crate::tokenizer::TokenizerInfo;
 
@@ -98,7 +98,7 @@ pub(crate) fn begin<'py, B: Engine>(
         let syntax = source.syntax();
         let start = Instant::now();
         let outcome = shelf.get(compiler, source);
-        COMPILE_SECONDS.observe(start.elapsed());
+        COMPILE.observe_apart(start.elapsed());
         let compiled = outcome.as_ref().map(|kept| kept.compiled.clone()).map_err(CompileError::clone);
         answer.give(outcome, syntax);
         compiled

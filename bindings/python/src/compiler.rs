@@ -23,7 +23,7 @@ use crate::forks::detach;
 use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
 use crate::json::loads;
 use crate::kept::{Kept, Shelf};
-use crate::metrics::COMPILE_SECONDS;
+use crate::metrics::COMPILE;
 use crate::settings::{Settings, set_fields};
 use crate::signals::Signals;
 use crate::source::Source;
@@ -95,7 +95,7 @@ impl<B: Engine> Workshop<B> {
         let compiler = self.compiler.with_interrupt(signals.interrupt(&callers));
         let start = Instant::now();
         let kept = py.detach(|| self.shelf.get(&compiler, source));
-        COMPILE_SECONDS.observe(start.elapsed());
+        COMPILE.observe(py, start.elapsed());
         self.log_evicted(py)?;
         signals.raised()?;
         let kept = kept.map_err(|error| match (error.interrupted(), callers.check()) {

@@ -63,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use crate::matcher::GrammarMatcher;
     #[pymodule_export]
-    use crate::metrics::process_metrics;
+    use crate::metrics::{process_metrics, set_listener};
     #[pymodule_export]
     use crate::tokenizer::TokenizerInfo;
 }

@@ -19,7 +19,7 @@ use crate::errors::{is_compat, is_empty_mask, match_error, raise, warn};
 use crate::forks::detach;
 use crate::interrupt::{Interrupt, given};
 use crate::json::loads;
-use crate::metrics::{MASK_SECONDS, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
+use crate::metrics::{MASK, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
 use crate::rows::{KnownType, MaskRows};
 use crate::tokenizer::TokenizerInfo;
 
@@ -118,7 +118,7 @@ impl GrammarMatcher {
             (each!(&mut *matcher, matcher => matcher.mask()), start.elapsed())
         };
         let (mask, time) = if self.is_slow { detach(py, timed) } else { timed() };
-        MASK_SECONDS.observe(time);
+        MASK.observe(py, time);
         self.is_slow = time > HELD;
         mask
     }

@@ -2,12 +2,14 @@
 //!
 //! Counting happens where the interpreter's lock is held anyway, or where the work counted takes thousands of times as long.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use grammask::{JsonObject, JsonValue};
 use pyo3::prelude::*;
 
+use crate::forks::attach_apart_from_forks;
 use crate::json::loads;
 
 /// Upper bounds in seconds, as strings that Prometheus takes.
@@ -29,6 +31,18 @@ pub(crate) struct Histogram {
     nanoseconds: AtomicU64,
 }
 
+/// A kind of work that is timed: its name, and how long it took.
+pub(crate) struct Work {
+    name: &'static str,
+    times: Histogram,
+}
+
+/// The function that hears of each piece of work. The lock is only taken where the interpreter's lock is held, and given
+/// back before Python code runs.
+static LISTENER: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
+/// Whether there is one, so that work without one costs nothing more.
+static IS_HEARD: AtomicBool = AtomicBool::new(false);
+
 /// Something that happened.
 pub(crate) struct Counter(AtomicU64);
 
@@ -37,7 +51,7 @@ impl Histogram {
         Self { counts: [const { AtomicU64::new(0) }; BOUNDS.len()], nanoseconds: AtomicU64::new(0) }
     }
 
-    pub(crate) fn observe(&self, time: Duration) {
+    fn observe(&self, time: Duration) {
         let place = BOUNDS.iter().position(|(_, bound)| time <= *bound).unwrap_or(BOUNDS.len() - 1);
         self.counts[place].fetch_add(1, Ordering::Relaxed);
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -61,6 +75,37 @@ impl Histogram {
     }
 }
 
+impl Work {
+    const fn new(name: &'static str) -> Self {
+        Self { name, times: Histogram::new() }
+    }
+
+    pub(crate) fn observe(&self, py: Python<'_>, time: Duration) {
+        self.times.observe(time);
+        if IS_HEARD.load(Ordering::Relaxed) {
+            self.tell(py, time);
+        }
+    }
+
+    /// The same, on a thread that Python did not start.
+    pub(crate) fn observe_apart(&self, time: Duration) {
+        self.times.observe(time);
+        if IS_HEARD.load(Ordering::Relaxed) {
+            attach_apart_from_forks(|py| self.tell(py, time));
+        }
+    }
+
+    fn tell(&self, py: Python<'_>, time: Duration) {
+        let listener =
+            LISTENER.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|it| it.clone_ref(py));
+        let Some(listener) = listener else { return };
+        // A fault of the listener is none of the work.
+        if let Err(error) = listener.call1(py, (self.name, time.as_secs_f64())) {
+            error.write_unraisable(py, Some(listener.bind(py)));
+        }
+    }
+}
+
 impl Counter {
     const fn new() -> Self {
         Self(AtomicU64::new(0))
@@ -76,13 +121,13 @@ impl Counter {
 }
 
 /// Calls that compile, those that found their structure kept included.
-pub(crate) static COMPILE_SECONDS: Histogram = Histogram::new();
+pub(crate) static COMPILE: Work = Work::new("compile");
 /// Those that raised because of the structure.
 pub(crate) static COMPILE_REFUSED: Counter = Counter::new();
 /// Those that were stopped from outside.
 pub(crate) static COMPILE_STOPPED: Counter = Counter::new();
 /// Masks that single calls computed. Those of batches are in the numbers of grammars.
-pub(crate) static MASK_SECONDS: Histogram = Histogram::new();
+pub(crate) static MASK: Work = Work::new("mask");
 /// Masks that were known.
 pub(crate) static MASKS_KNOWN: Counter = Counter::new();
 pub(crate) static TOKENS_ACCEPTED: Counter = Counter::new();
@@ -94,14 +139,23 @@ pub(crate) static LIMITS_REACHED: Counter = Counter::new();
 #[pyfunction]
 pub(crate) fn process_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let numbers = JsonValue::object([
-        ("compile_seconds", COMPILE_SECONDS.to_json()),
+        ("compile_seconds", COMPILE.times.to_json()),
         ("compile_refused", COMPILE_REFUSED.get().into()),
         ("compile_stopped", COMPILE_STOPPED.get().into()),
-        ("mask_seconds", MASK_SECONDS.to_json()),
+        ("mask_seconds", MASK.times.to_json()),
         ("masks_known", MASKS_KNOWN.get().into()),
         ("tokens_accepted", TOKENS_ACCEPTED.get().into()),
         ("tokens_refused", TOKENS_REFUSED.get().into()),
         ("limits_reached", LIMITS_REACHED.get().into()),
     ]);
     loads(py, &numbers)
+}
+
+/// Names the function that hears of each piece of work. Use `grammask.operation.on_span`.
+#[pyfunction]
+pub(crate) fn set_listener(listener: Option<Py<PyAny>>) {
+    IS_HEARD.store(listener.is_some(), Ordering::Relaxed);
+    // The one before is dropped after the lock is given back: dropping it may run Python code.
+    let before = std::mem::replace(&mut *LISTENER.lock().unwrap_or_else(PoisonError::into_inner), listener);
+    drop(before);
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import sys
+import time
 
 import pytest
 from conftest import STOP, VOCAB_SIZE
@@ -51,6 +53,44 @@ def test_numbers_of_a_process(info):
         assert [float(bound) for bound in after[name]["buckets"]][-1] == float("inf")
     assert (after["cache_hits"], after["cache_entries"]) == (2, 1) and after["evicted"] == 0
     assert operation.metrics(compiler, compiler)["cache_hits"] == 4
+
+
+def test_spans(info):
+    heard = []
+    operation.on_span(lambda *span: heard.append(span))
+    try:
+        before = time.time_ns()
+        compiler = grammask.GrammarCompiler(info)
+        text = grammask.GrammarMatcher(compiler.compile_regex("ab"))
+        mask = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
+        for _ in range(2):
+            text.fill_next_token_bitmask(mask)
+        with pytest.raises(grammask.InvalidGrammarError):
+            compiler.compile_regex("(")
+        compiler.compile_regex_async("cd").result(timeout=30)
+        # The mask is computed once.
+        assert [name for name, _, _ in heard] == ["compile", "mask", "compile", "compile"]
+        assert all(before - 10**9 < start <= end <= time.time_ns() for _, start, end in heard)
+        # Each piece of work is also in the numbers.
+        numbers = operation.metrics()
+        compiler.compile_regex("ef")
+        assert operation.metrics()["compile_seconds"]["count"] == numbers["compile_seconds"]["count"] + 1
+        assert len(heard) == 5
+    finally:
+        operation.on_span(None)
+    compiler.compile_regex("gh")
+    assert len(heard) == 5
+
+
+def test_a_listener_that_fails_fails_nothing_else(info, monkeypatch):
+    faults = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda fault: faults.append(fault.exc_type))
+    operation.on_span(lambda name, start, end: 1 // 0)
+    try:
+        assert grammask.GrammarCompiler(info).compile_regex("ab")
+    finally:
+        operation.on_span(None)
+    assert faults == [ZeroDivisionError]
 
 
 def test_log_records(info, caplog):

@@ -29,6 +29,7 @@ __all__ = [
     "forget_deliveries",
     "model_structural_tag",
     "process_metrics",
+    "set_listener",
     "schema_report",
     "set_compat",
 ]
@@ -600,6 +601,7 @@ def choose_tokens(
     draws: list[tuple[Any, ...]],
 ) -> list[int]: ...
 def process_metrics() -> dict[str, Any]: ...
+def set_listener(listener: Callable[[str, float], object] | None) -> None: ...
 def schema_report(
     schema: _Schema,
     *,

@@ -1,4 +1,4 @@
-"""Running grammask in a server: numbers to export, a health call, a check at the start, log records.
+"""Running grammask in a server: numbers to export, spans, a health call, a check at the start, log records.
 
 Records go to the logger ``grammask``:
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 from . import _native
@@ -21,7 +22,7 @@ from ._support import logger
 from .bitmask import allocate_token_bitmask
 from .exception import GrammaskError, IndeterminateError
 
-__all__ = ["check_vocabulary", "health", "logger", "metrics"]
+__all__ = ["check_vocabulary", "health", "logger", "metrics", "on_span"]
 
 
 def metrics(*compilers: GrammarCompiler) -> dict[str, Any]:
@@ -47,6 +48,31 @@ def metrics(*compilers: GrammarCompiler) -> dict[str, Any]:
             "evicted": sum(one["budget"]["evicted"] for one in stats),
         }
     return numbers
+
+
+def on_span(function: Callable[[str, int, int], object] | None) -> None:
+    """Has a function hear of the work that ``metrics`` times: its name, ``"compile"`` or ``"mask"``, and when it began and ended.
+
+    Times are nanoseconds since 1970, as OpenTelemetry takes them::
+
+        def export(name, start, end):
+            tracer.start_span(f"grammask.{name}", start_time=start).end(end_time=end)
+
+        operation.on_span(export)
+
+    The function is called when the work is done, in the thread that asked for it, so that its context is the caller's;
+    for ``compile_*_async`` in the compiler's own. It must not use the matcher whose mask it hears of. What it raises goes
+    to ``sys.unraisablehook``. There is one function in a process, for all compilers; ``None`` ends it, and costs nothing.
+    """
+    if function is None:
+        _native.set_listener(None)
+        return
+
+    def listener(name: str, seconds: float) -> None:
+        end = time.time_ns()
+        function(name, end - round(seconds * 1e9), end)
+
+    _native.set_listener(listener)
 
 
 def check_vocabulary(compiled: CompiledGrammar) -> list[str]:
