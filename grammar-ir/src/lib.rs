@@ -51,6 +51,7 @@
 // In the order in which they build on one another.
 
 // Ids, small types and options: they import nothing.
+pub mod byte_set;
 mod char_class;
 pub mod hash;
 mod ids;

@@ -65,7 +65,6 @@
 #![forbid(unsafe_code)]
 
 // The modules in the order in which data flows: each imports only those above it.
-mod byte_set;
 mod ids;
 
 mod mask;

@@ -7,12 +7,12 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, Program};
+use grammask_fsm::{Distances, Program, ShortestEnding};
 use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
 use crate::automaton::Automaton;
-use crate::stacks::{State, add_range};
+use crate::stacks::State;
 use crate::tree::{Node, NodeId, Tree, units};
 
 /// For nodes the least number of bytes from the end of what is above to the end of the text.
@@ -45,26 +45,15 @@ impl ShortestCompletion {
         let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let tree = &automaton.lock().tree;
-        let (mut shortest, mut first_bytes) = (u64::MAX, [0; 4]);
+        let mut shortest = ShortestEnding::default();
         for stack in &list.stacks {
             let below = cost(&automaton.program, distances, tree, &mut costs, stack.below, fuel);
             let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
             automaton.query_bytes.store(bytes, Ordering::Relaxed);
-            let to_end = distances.to_end(stack.state);
-            let len = to_end.saturating_add(below?);
-            if len > shortest || len == u64::MAX {
-                continue;
-            }
-            if len < shortest {
-                (shortest, first_bytes) = (len, [0; 4]);
-            }
-            let edges = automaton.program.byte_edges(stack.state);
-            fuel.burn(units(edges.len()))?;
-            for edge in edges.iter().filter(|edge| distances.to_end(edge.target) < to_end) {
-                add_range(&mut first_bytes, edge.start, edge.end);
-            }
+            let edges = shortest.see(&automaton.program, distances, stack.state, below?);
+            fuel.burn(units(edges))?;
         }
-        Ok((shortest, first_bytes))
+        Ok((shortest.len, shortest.first_bytes))
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use grammask_fsm::{Program, StateId};
+use grammask_grammar_ir::byte_set::{add_range, contains};
 use hashbrown::HashTable;
 
 use crate::tree::NodeId;
@@ -158,7 +159,7 @@ fn describe(program: &Program, stacks: &[Stack], acceptance: Acceptance) -> Stac
             add_range(&mut next_bytes, edge.start, edge.end);
         }
     }
-    let entry = |byte: u8| AtomicU32::new(if is_set(&next_bytes, byte) { UNKNOWN } else { DEAD });
+    let entry = |byte: u8| AtomicU32::new(if contains(&next_bytes, byte) { UNKNOWN } else { DEAD });
     let row = program.byte_classes().representatives().map(entry).collect();
     StackList { stacks: stacks.into(), acceptance, next_bytes, row, representative: OnceLock::new() }
 }
@@ -188,41 +189,9 @@ impl StackList {
         for class in classes.class(low)..=classes.class(high) {
             let word = &self.row[usize::from(class)];
             let other = representatives[usize::from(class)];
-            if word.load(Ordering::Relaxed) == UNKNOWN && !is_set(&others, other) {
+            if word.load(Ordering::Relaxed) == UNKNOWN && !contains(&others, other) {
                 word.store(entry, Ordering::Release);
             }
-        }
-    }
-}
-
-fn is_set(bits: &[u64; 4], byte: u8) -> bool {
-    bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
-}
-
-/// Sets the bits of `start..=end`.
-pub(crate) fn add_range(bits: &mut [u64; 4], start: u8, end: u8) {
-    for (word, bits) in (0u32..).zip(bits) {
-        let first = u32::from(start).max(word * 64);
-        let last = u32::from(end).min(word * 64 + 63);
-        if first <= last {
-            *bits |= (u64::MAX >> (63 - (last - first))) << (first % 64);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_set_their_bits() {
-        for (start, end) in [(0u8, 255u8), (0, 0), (63, 64), (65, 200), (255, 255), (128, 191)] {
-            let mut bits = [0; 4];
-            add_range(&mut bits, start, end);
-            assert!(
-                (0..=255).all(|byte| is_set(&bits, byte) == (start..=end).contains(&byte)),
-                "{start}..={end}"
-            );
         }
     }
 }

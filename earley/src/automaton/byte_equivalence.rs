@@ -7,8 +7,7 @@
 use std::ops::Range;
 
 use grammask_fsm::ByteClasses;
-
-use crate::tables::bit_ranges::{add_range, ranges};
+use grammask_grammar_ir::byte_set::{add_range, ranges};
 
 /// The classes that match the same edges as one byte.
 pub(crate) struct ByteEquivalence {

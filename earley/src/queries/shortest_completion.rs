@@ -8,12 +8,11 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, Program, Role};
+use grammask_fsm::{Distances, Program, Role, ShortestEnding};
 use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Fuel, StepError};
 
 use crate::automaton::lazy::Automaton;
-use crate::tables::bit_ranges::add_range;
 use crate::tables::context_order::post_order;
 use crate::tables::contexts::{Context, Contexts, CountKind, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, SLOTS, units};
@@ -74,27 +73,15 @@ impl CostSearch<'_> {
             return Ok((0, [0; 4]));
         }
         let mut known = Costs::default();
-        let (mut shortest, mut first_bytes) = (u64::MAX, [0; 4]);
+        let mut shortest = ShortestEnding::default();
         for item in &set.items {
             let known = if self.contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
             fuel.burn(1)?;
             self.compute(item.context, counts, known, fuel)?;
             let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
-            let to_end = self.distances.to_end(item.state);
-            let len = to_end.saturating_add(cost);
-            if len > shortest || len == u64::MAX {
-                continue;
-            }
-            if len < shortest {
-                (shortest, first_bytes) = (len, [0; 4]);
-            }
-            let edges = self.program.byte_edges(item.state);
-            fuel.burn(units(edges.len()))?;
-            for edge in edges.iter().filter(|edge| self.distances.to_end(edge.target) < to_end) {
-                add_range(&mut first_bytes, edge.start, edge.end);
-            }
+            fuel.burn(units(shortest.see(self.program, self.distances, item.state, cost)))?;
         }
-        Ok((shortest, first_bytes))
+        Ok((shortest.len, shortest.first_bytes))
     }
 
     /// Computes the cost of a context and of all that it leads to.

@@ -5,7 +5,6 @@
 //! encoding of transitions also needs a look at `automaton/step.rs`. It imports nothing from other folders.
 
 pub(crate) mod append_only;
-pub(crate) mod bit_ranges;
 pub(crate) mod context_order;
 pub(crate) mod contexts;
 pub(crate) mod guards;

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use grammask_fsm::Program;
+use grammask_grammar_ir::byte_set::{add_range, ranges};
 use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
 use super::append_only::{Rows, Table};
-use super::bit_ranges::{add_range, ranges};
 use super::contexts::{Contexts, NO_COUNTERS};
 use super::ids::{SLOTS, SetId, TransitionId};
 use super::items::{Acceptance, Item};

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::ids::{Grouped, Id, IdVec, Offset, ids};
@@ -57,6 +58,41 @@ impl Distances {
     /// The least number of bytes that the body of a fragment reads, once. Panics for an id of another program.
     pub fn body(&self, program: &Program, fragment: FragmentId) -> u64 {
         self.to_end(program.fragment(fragment).start)
+    }
+}
+
+/// The length of a shortest ending, and the bytes with which endings so short begin; found by looking at each way to end.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortestEnding {
+    /// Bytes; `u64::MAX` where no ending was seen.
+    pub len: u64,
+    /// A set as in [`byte_set`].
+    pub first_bytes: ByteSet,
+}
+
+impl Default for ShortestEnding {
+    fn default() -> Self {
+        Self { len: u64::MAX, first_bytes: [0; 4] }
+    }
+}
+
+impl ShortestEnding {
+    /// Looks at the endings that go from a state to the end of its fragment and `rest` bytes further. Returns how many
+    /// edges of the state it read.
+    pub fn see(&mut self, program: &Program, distances: &Distances, state: StateId, rest: u64) -> usize {
+        let to_end = distances.to_end(state);
+        let len = to_end.saturating_add(rest);
+        if len > self.len || len == u64::MAX {
+            return 0;
+        }
+        if len < self.len {
+            *self = Self { len, first_bytes: [0; 4] };
+        }
+        let edges = program.byte_edges(state);
+        for edge in edges.iter().filter(|edge| distances.to_end(edge.target) < to_end) {
+            byte_set::add_range(&mut self.first_bytes, edge.start, edge.end);
+        }
+        edges.len()
     }
 }
 

@@ -5,6 +5,7 @@ use petgraph::graph::DiGraph;
 
 use super::left_recursion::each_beginning;
 use super::{nullable, productive};
+use crate::byte_set::{add_range, single};
 use crate::char_class::CharRange;
 use crate::grammar::{Expr, Grammar};
 use crate::ids::{ExprId, RuleId};
@@ -70,14 +71,14 @@ fn is_operator(grammar: &Grammar, id: ExprId) -> bool {
 fn own_bytes(grammar: &Grammar, id: ExprId, by_expr: &[[u64; 4]]) -> [u64; 4] {
     let any_text = || class_bytes(&[('\0', char::MAX)]);
     match grammar.expr(id) {
-        Expr::Bytes(bytes) => bytes.first().map_or([0; 4], |&byte| range(byte, byte)),
+        Expr::Bytes(bytes) => bytes.first().map_or([0; 4], |&byte| single(byte)),
         Expr::Class(ranges) => class_bytes(ranges),
         Expr::Intersection(parts) => {
             let sets = parts.iter().map(|part| by_expr[part.index()]);
             sets.fold(any_text(), |all, set| std::array::from_fn(|word| all[word] & set[word]))
         }
         Expr::Complement(_) | Expr::TagDispatch(_) => any_text(),
-        Expr::TagText(text) => text.bytes().next().map_or([0; 4], |byte| range(byte, byte)),
+        Expr::TagText(text) => text.bytes().next().map_or([0; 4], single),
         Expr::JsonEscaped(operand, escapes) => {
             let decoded = by_expr[operand.index()];
             let escaped = class_bytes(escapes.escaped());
@@ -86,7 +87,7 @@ fn own_bytes(grammar: &Grammar, id: ExprId, by_expr: &[[u64; 4]]) -> [u64; 4] {
             let mut raw = decoded;
             raw[0] &= !(0xFFFF_FFFF | 1 << b'"');
             raw[1] &= !(1 << (b'\\' - 64));
-            if is_escaped.any(|is| is) { union(raw, range(b'\\', b'\\')) } else { raw }
+            if is_escaped.any(|is| is) { union(raw, single(b'\\')) } else { raw }
         }
         _ => [0; 4],
     }
@@ -100,18 +101,13 @@ fn class_bytes(ranges: &[CharRange]) -> [u64; 4] {
     };
     let mut bytes = [0; 4];
     for &(low, high) in ranges {
-        let mut set = range(lead(low), lead(high));
+        let mut set = [0; 4];
+        add_range(&mut set, lead(low), lead(high));
         // No encoding begins with 0x80 to 0xC1.
         set[2] = 0;
         set[3] &= !0b11;
         bytes = union(bytes, set);
     }
-    bytes
-}
-
-fn range(low: u8, high: u8) -> [u64; 4] {
-    let mut bytes = [0; 4];
-    (low..=high).for_each(|byte| bytes[usize::from(byte) / 64] |= 1 << (byte % 64));
     bytes
 }
 

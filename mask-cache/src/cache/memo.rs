@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
+use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_parser_backend::{Backend, Ended, Fuel, MaskKey, StepError};
 
 use grammask_grammar_ir::Toggle;
@@ -11,7 +12,6 @@ use super::counters::{MaskCounters, Way, count};
 use super::local_pool::{Admission, LocalPool};
 use super::lru_map::LruMap;
 use super::options::MaskOptions;
-use crate::byte_set::{self, ByteSet};
 use crate::compute::allowed_tokens::{allowed_tokens, slice_may_apply, walk_vocabulary};
 use crate::compute::context_expansion::expand;
 use crate::compute::difference::{MaskDifference, difference, reference};

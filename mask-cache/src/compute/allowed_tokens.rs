@@ -19,11 +19,11 @@
 use std::sync::Arc;
 
 use grammask_grammar_ir::Toggle;
+use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 use smallvec::SmallVec;
 
 use super::suffix_walk::walk_suffixes;
-use crate::byte_set::{self, ByteSet};
 use crate::ids::TokenId;
 use crate::mask::bits::{self, words_for};
 use crate::mask::sparse_words::SparseWords;

@@ -1,8 +1,8 @@
 //! An estimate of the cost of a mask, without computing it.
 
+use grammask_grammar_ir::byte_set;
 use grammask_parser_backend::{Backend, Fuel, Run};
 
-use crate::byte_set;
 use crate::token_sets::sets::TokenSets;
 use crate::token_sets::slices::Slice;
 

@@ -12,9 +12,9 @@
 //! end of a name. The letters of declared names are then stepped where a token holds such a name and its
 //! quote, and not for every token that begins like one.
 
+use grammask_grammar_ir::byte_set;
 use grammask_parser_backend::{Backend, Fuel, Run, StepError};
 
-use crate::byte_set;
 use crate::ids::TokenId;
 use crate::token_sets::sets::TokenSets;
 use crate::token_sets::slices::Slice;

@@ -26,10 +26,10 @@
 
 use std::sync::Arc;
 
+use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::allowed_tokens::{AllowedTokens, allowed_in_local_part};
-use crate::byte_set::{self, ByteSet};
 use crate::ids::TokenId;
 use crate::mask::bits::{self, words_for};
 use crate::token_sets::sets::TokenSets;

@@ -15,9 +15,9 @@
 
 use std::ops::RangeInclusive;
 
+use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
-use crate::byte_set::{self, ByteSet};
 use crate::token_sets::residual_suffixes::{ResidualSuffixes, count_set};
 use crate::token_sets::slices::Slice;
 use crate::walk::scratch::Scratch;

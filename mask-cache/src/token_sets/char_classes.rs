@@ -1,8 +1,7 @@
 //! Classes of characters, and whether texts are inside of them.
 
+use grammask_grammar_ir::byte_set::ByteSet;
 use grammask_parser_backend::CharClass;
-
-use crate::byte_set::ByteSet;
 
 /// The inside of a JSON string.
 pub(crate) static STRING: CharClass = CharClass { ascii: JSON_STRING, non_ascii: true };

@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
+use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::scratch::Scratch;
-use crate::byte_set::{self, ByteSet};
 use crate::vocabulary::trie::Trie;
 
 /// Adds to the scratch ids those of a trie's tokens that a state reads.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use grammask_grammar_ir::byte_set;
+
 /// A set of bytes. `Display` lists them for people: `'0'..='9', '"', 0xe2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ByteSet {
@@ -17,7 +19,7 @@ impl ByteSet {
 
     /// Whether a byte is in the set.
     pub fn contains(&self, byte: u8) -> bool {
-        self.words[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+        byte_set::contains(&self.words, byte)
     }
 
     /// Whether no byte is.
@@ -27,7 +29,7 @@ impl ByteSet {
 
     /// The bytes of the set, the least first.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
-        allowed_bytes(&self.words)
+        byte_set::iter(&self.words)
     }
 }
 
@@ -59,15 +61,10 @@ impl fmt::Display for ByteSet {
     }
 }
 
-/// The bytes of a set, the least first.
-pub(crate) fn allowed_bytes(bits: &[u64; 4]) -> impl Iterator<Item = u8> + '_ {
-    (0..=255u8).filter(|&byte| bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1)
-}
-
 /// The only byte of a set, if it holds just one.
 pub(crate) fn only_byte(bits: &[u64; 4]) -> Option<u8> {
     let count: u32 = bits.iter().map(|word| word.count_ones()).sum();
-    if count == 1 { allowed_bytes(bits).next() } else { None }
+    if count == 1 { byte_set::iter(bits).next() } else { None }
 }
 
 /// A byte as people write it: a character of ASCII that can be seen, or a number.

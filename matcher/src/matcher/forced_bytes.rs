@@ -1,9 +1,10 @@
 //! The bytes that may follow: all of them, those that are forced, and a shortest way to the end.
 
+use grammask_grammar_ir::byte_set;
 use grammask_parser_backend::{Backend, Fuel};
 
 use super::matcher::Matcher;
-use crate::base::byte_set::{ByteSet, allowed_bytes, only_byte};
+use crate::base::byte_set::{ByteSet, only_byte};
 use crate::base::error::MatchError;
 
 impl<B: Backend> Matcher<B> {
@@ -60,7 +61,7 @@ impl<B: Backend> Matcher<B> {
                 // All others come after those that begin such a way, in case the backend does not know them all.
                 let others = engine.next_bytes(state);
                 let mut found = None;
-                for byte in allowed_bytes(&first).chain(allowed_bytes(&others)) {
+                for byte in byte_set::iter(&first).chain(byte_set::iter(&others)) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
                     let (length, after) = engine.shortest_completion(next, fuel)?;
                     if length == left {

@@ -1,5 +1,6 @@
 //! Texts in which items or names must differ: the values that have occurred are kept outside of the parser.
 
+use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::StoredMask;
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
@@ -7,7 +8,6 @@ use super::explain::Explanation;
 use super::forced_bytes::MAX_FORCED;
 use super::mask_kind::{NARROWED, NamedMask};
 use super::matcher::Matcher;
-use crate::base::byte_set::allowed_bytes;
 use crate::base::error::MatchError;
 use crate::grammar::generation::Generation;
 use crate::unique::scopes::{Stopped, UniqueScopes};
@@ -161,7 +161,7 @@ impl<B: Backend> Matcher<B> {
                 // Greedy: the parser's shortest ending may repeat a value, and a search over all endings
                 // would have no bound. A byte that the scopes refuse is not among `bytes`.
                 let mut best: Option<(u64, u8)> = None;
-                for byte in allowed_bytes(&bytes) {
+                for byte in byte_set::iter(&bytes) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
                     let left = engine.shortest_completion_len(next, fuel)?;
                     // Of digits the last: zeros at the end of a fraction lead nowhere.

@@ -22,10 +22,10 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::hash::Hash;
 
 use grammask_grammar_ir::Interrupt;
+use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::{Scratch, mask_cost, read_token};
 use grammask_parser_backend::{Backend, Fuel, MaskKey, StepError};
 
-use crate::base::byte_set::allowed_bytes;
 use crate::compile::backend::BuildBackend;
 use crate::compile::compiler::Compiler;
 use crate::grammar::compiled::CompiledGrammar;
@@ -175,7 +175,7 @@ const CERTAIN: u64 = 1 << 40;
 /// The states that the next byte may lead to, each once.
 fn successors<B: Backend>(engine: &B, state: B::State, fuel: &mut Fuel) -> Result<Vec<B::State>, StepError> {
     let mut ways = Vec::new();
-    for byte in allowed_bytes(&engine.next_bytes(state)) {
+    for byte in byte_set::iter(&engine.next_bytes(state)) {
         // Neighbouring bytes mostly lead to one state, which is then the last one found.
         if let Some(next) = engine.step(state, byte, fuel)?
             && ways.last() != Some(&next)

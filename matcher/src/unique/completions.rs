@@ -17,13 +17,13 @@
 
 use std::collections::HashMap;
 
+use grammask_grammar_ir::byte_set;
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::json_lexer::number::{canonical_form, is_zero};
 use super::json_lexer::state::{Escape, Exponent, LexState, MAX_EXPONENT_DIGITS, Novelty};
 use super::read_json::after_repeat;
 use super::scopes::{Mark, UniqueScopes};
-use crate::base::byte_set::allowed_bytes;
 
 /// A place on the way through strings.
 struct SearchNode<S> {
@@ -91,7 +91,7 @@ impl UniqueScopes {
         fuel: &mut Fuel,
     ) -> Result<bool, StepError> {
         // In a word one letter follows the other.
-        while let Some(letter) = allowed_bytes(&engine.next_bytes(state)).find(u8::is_ascii_lowercase) {
+        while let Some(letter) = byte_set::iter(&engine.next_bytes(state)).find(u8::is_ascii_lowercase) {
             match engine.step(state, letter, fuel)? {
                 Some(next) => state = next,
                 None => break,
@@ -202,7 +202,7 @@ impl UniqueScopes {
                 // First all bytes are looked at without going on: the quote, if the string so far is new, or
                 // a character with which no string has begun. Only if neither is found does the search go
                 // deeper.
-                let mut left: Vec<u8> = allowed_bytes(&engine.next_bytes(state)).collect();
+                let mut left: Vec<u8> = byte_set::iter(&engine.next_bytes(state)).collect();
                 fuel.burn(left.len() as u64)?;
                 let may_end = matches!(self.lex, LexState::String { escape: Escape::None, .. });
                 let mut found = false;
@@ -315,7 +315,7 @@ impl UniqueScopes {
 
 /// The bytes that may follow; those at the end are to be tried first.
 fn untried_bytes<B: Backend>(engine: &B, state: B::State) -> Vec<u8> {
-    allowed_bytes(&engine.next_bytes(state)).collect()
+    byte_set::iter(&engine.next_bytes(state)).collect()
 }
 
 /// The text without the zeros at its end, after the point or the mark of an exponent.

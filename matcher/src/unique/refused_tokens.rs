@@ -8,12 +8,12 @@
 //! * beyond that point a token would have to end the value, and write a whole other one after a comma. There
 //!   are some dozens of such tokens in a vocabulary, and those that the parser allows are tried one by one.
 
+use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::{StoredMask, TokenId, TokenSets, Trie, ValuePosition, Vocabulary, bits, words_for};
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use super::json_lexer::state::{LexState, Novelty};
 use super::scopes::{Mark, UniqueScopes};
-use crate::base::byte_set::allowed_bytes;
 
 impl UniqueScopes {
     /// Those of the tokens of a mask, which is the backend's for the state, that cannot be read. Where they are all of
@@ -46,7 +46,7 @@ impl UniqueScopes {
             found.iter().for_each(|id| bits::clear(&mut words, id.index()));
             if !found.is_empty() && words.iter().all(|&word| word == 0) {
                 let bytes = engine.next_bytes(state);
-                let byte = allowed_bytes(&bytes).next().unwrap_or_default();
+                let byte = byte_set::iter(&bytes).next().unwrap_or_default();
                 return Err(StepError::Unspellable { byte });
             }
             Ok(found)

@@ -32,13 +32,13 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use grammask_grammar_ir::TokenRef;
+use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::{TokenSets, ValuePosition};
 use grammask_parser_backend::{Backend, DistinctScope, Fuel, StepError};
 
 use super::json_lexer::number;
 use super::json_lexer::state::{ByteVerdict, LexState, Repeat};
 use super::value::{self, PartialContainer, PartialUndo, VALUE_OVERHEAD, Value};
-use crate::base::byte_set::allowed_bytes;
 use crate::base::shared_stack::SharedStack;
 
 /// An open array or object.
@@ -332,7 +332,7 @@ impl UniqueScopes {
         let bits = engine.next_bytes(state);
         let mark = self.mark();
         let mut only = None;
-        for byte in allowed_bytes(&bits) {
+        for byte in byte_set::iter(&bits) {
             let is_read = !self.is_open() || self.read_one(engine, state, byte, fuel)?.is_some();
             self.restore(&mark);
             if is_read && only.replace(byte).is_some() {

@@ -14,9 +14,9 @@
 
 use std::ops::Range;
 
+use grammask_grammar_ir::byte_set::ByteSet;
 use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
 
-use crate::byte_set::ByteSet;
 use crate::mask::sparse_words::SparseWords;
 use crate::token_sets::char_classes::{DIGITS, STRING, chars_inside, may_begin, one};
 use crate::token_sets::length_prefixes::LengthPrefixes;
