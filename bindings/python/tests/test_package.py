@@ -65,6 +65,18 @@ def test_importing_it_imports_no_framework():
     assert run(program) == "[]"
 
 
+def test_importing_it_imports_little_beside_numpy():
+    program = """
+        import sys
+        import numpy
+        before = set(sys.modules)
+        import grammask
+        slow = ("asyncio", "importlib.abc", "importlib.resources", "tempfile", "inspect", "typing_extensions")
+        print([name for name in slow if name in sys.modules and name not in before])
+    """
+    assert run(program) == "[]"
+
+
 def test_it_can_be_xgrammar():
     program = """
         import grammask

@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import sys
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from . import config
 
 _NAME = "xgrammar"
-
-
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds ``xgrammar.x.y`` in ``grammask.x.y``: the same module object under both names."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != _NAME and not fullname.startswith(_NAME + "."):
-            return None
-        ours = "grammask" + fullname[len(_NAME) :]
-        try:
-            found = importlib.util.find_spec(ours)
-        except ModuleNotFoundError:
-            found = None
-        return importlib.machinery.ModuleSpec(fullname, self) if found else None
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        module = importlib.import_module("grammask" + spec.name[len(_NAME) :])
-        self._own = (module, module.__spec__)
-        return module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        # The import system has just described the module by its other name.
-        own, spec = self._own
-        own.__spec__ = spec
 
 
 def install_as_xgrammar(*, compat: bool = True) -> None:
@@ -58,11 +31,15 @@ def install_as_xgrammar(*, compat: bool = True) -> None:
 
 def first_import() -> importlib.machinery.ModuleSpec:
     """Answers the first import of xgrammar, for ``grammask_as_xgrammar``."""
+    from ._finder import Finder
+
     _become_findable(_wants_compat())
-    return importlib.machinery.ModuleSpec(_NAME, _Finder())
+    return importlib.machinery.ModuleSpec(_NAME, Finder())
 
 
 def _become_findable(compat: bool) -> None:
+    from ._finder import Finder
+
     if sys.modules.get(_NAME) not in (None, sys.modules["grammask"]):
         raise RuntimeError(
             "xgrammar was imported before, and its classes are in use. Set GRAMMASK_AS_XGRAMMAR=1 before Python "
@@ -71,8 +48,8 @@ def _become_findable(compat: bool) -> None:
         )
     config.set_compat(compat)
     os.environ.update({_ASKED: "1", _COMPAT: "1" if compat else "0"})
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Finder())
 
 
 _ASKED = "GRAMMASK_AS_XGRAMMAR"
@@ -128,6 +105,8 @@ def _sglang_module() -> types.ModuleType:
     The processes of a server import xgrammar before they load plugins, and other parts of it keep what they
     imported. So the module is executed once more, with grammask in xgrammar's place meanwhile.
     """
+    from ._finder import Finder
+
     config.set_compat(_wants_compat())
     path = f"{_SGLANG}.xgrammar_backend"
     if sys.modules.get(_NAME) is sys.modules["grammask"]:
@@ -142,7 +121,7 @@ def _sglang_module() -> types.ModuleType:
     # Dataclasses look their module up while it is executed.
     before = sys.modules.get(path)
     sys.modules[path] = module
-    finder = _Finder()
+    finder = Finder()
     sys.meta_path.insert(0, finder)
     sys.modules[_NAME] = sys.modules["grammask"]
     try:
