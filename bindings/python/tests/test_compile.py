@@ -497,6 +497,22 @@ class HuggingFace:
         return json.dumps({"decoder": decoder, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}})
 
 
+class FastHuggingFace(HuggingFace):
+    """One that writes its model last, as the package `tokenizers` does."""
+
+    # Merges of a model take most of the time to read; that these are none shows that nothing reads them.
+    text = '{"version":"1.0", "normalizer" : null,\n"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":true},%s"model":{"merges":'
+
+    def __init__(self, decoder):
+        self.decoder = decoder
+
+    def get_vocab(self, with_added_tokens=True):
+        return super().get_vocab()
+
+    def to_str(self):
+        return self.text % (f'"decoder":{json.dumps(self.decoder)},' if self.decoder else "")
+
+
 def test_tokenizers_of_files(tmp_path):
     # A SentencePiece model of two pieces: a space and `a`, and the control piece `</s>`.
     file = tmp_path / "tokenizer.model"
@@ -523,6 +539,13 @@ def test_tokenizers_of_transformers():
     assert info.stop_token_ids == [2] and info.special_token_ids == [1, 4, 6, 7]
     assert info.decoded_vocab[:4] == [b" a", b"<|user|>", b"<end>", b"plain"]
     assert pickle.loads(pickle.dumps(info)) == info
+    info = grammask.TokenizerInfo.from_huggingface(FastHuggingFace({"type": "ByteLevel"}))
+    assert (info.vocab_type, info.add_prefix_space) == (grammask.VocabType.BYTE_LEVEL, True)
+    info = grammask.TokenizerInfo.from_huggingface(FastHuggingFace({"type": "Fuse"}))
+    assert (info.vocab_type, info.add_prefix_space) == (grammask.VocabType.RAW, True)
+    # Without a decoder before the model there may be one after it, so that all is read.
+    with pytest.raises(grammask.InvalidJSONError, match="the tokenizer is no JSON"):
+        grammask.TokenizerInfo.from_huggingface(FastHuggingFace(None))
     grammask.config.set_compat(True)
     assert grammask.TokenizerInfo.from_huggingface(HuggingFace()).special_token_ids == [4]
     with pytest.raises(ValueError, match="Unsupported tokenizer type"):

@@ -48,6 +48,43 @@ def detect_metadata(backend_str: str) -> dict[str, Any]:
         tokenizer = json.loads(backend_str)
     except ValueError as error:
         raise InvalidJSONError(f"the tokenizer is no JSON: {error}") from error
+    return _detected(tokenizer, _model_tokens(tokenizer))
+
+
+def _backend_metadata(backend: Any) -> dict[str, Any]:
+    """The same of an object that has the text. Nearly all of the text is the model, which takes Python a while to read."""
+    text = backend.to_str()
+    try:
+        tokens = list(backend.get_vocab(with_added_tokens=False))
+        before = _before_model(text)
+    except (AttributeError, TypeError, ValueError, IndexError):
+        return detect_metadata(text)
+    is_whole = {"normalizer", "pre_tokenizer", "decoder"} <= before.keys()
+    return _detected(before, tokens) if is_whole else detect_metadata(text)
+
+
+def _before_model(text: str) -> dict[str, Any]:
+    """The members of an object up to the one with the name ``model``, which is the last one that is written."""
+    read: dict[str, Any] = {}
+    reader = json.JSONDecoder()
+    place = text.index("{")
+    while True:
+        # After the brace or a comma a name follows, and after a colon its value.
+        name, place = reader.raw_decode(text, _past_blanks(text, place + 1))
+        place = _past_blanks(text, place)
+        if name == "model":
+            return read
+        read[name], place = reader.raw_decode(text, _past_blanks(text, place + 1))
+        place = _past_blanks(text, place)
+
+
+def _past_blanks(text: str, place: int) -> int:
+    while text[place] in " \t\n\r":
+        place += 1
+    return place
+
+
+def _detected(tokenizer: dict[str, Any], tokens: list[str]) -> dict[str, Any]:
     decoders = _decoders(tokenizer.get("decoder"))
     kinds = [decoder.get("type") for decoder in decoders]
     vocab_type = VocabType.RAW
@@ -55,7 +92,7 @@ def detect_metadata(backend_str: str) -> dict[str, Any]:
         vocab_type = VocabType.BYTE_FALLBACK
     elif "ByteLevel" in kinds:
         vocab_type = VocabType.BYTE_LEVEL
-    vocab_type = _by_vocabulary(_model_tokens(tokenizer)) or vocab_type
+    vocab_type = _by_vocabulary(tokens) or vocab_type
     return {"vocab_type": vocab_type, "add_prefix_space": _has_prefix_space(tokenizer)}
 
 
@@ -205,7 +242,7 @@ def _metadata(tokenizer: Any, vocab: dict[str | bytes, int]) -> dict[str, Any]:
     backend = getattr(tokenizer, "backend_tokenizer", None) or getattr(tokenizer, "_tokenizer", None)
     for candidate in (backend, tokenizer):
         if candidate is not None and hasattr(candidate, "to_str"):
-            return detect_metadata(candidate.to_str())
+            return _backend_metadata(candidate)
     text = [token for token in vocab if isinstance(token, str)]
     if _sentencepiece(tokenizer):
         vocab_type = VocabType.BYTE_FALLBACK if "<0x0A>" in vocab else VocabType.RAW
