@@ -69,6 +69,8 @@ fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -
 ///   elsewhere.
 /// * Blanks: `\s` matches U+FEFF and not U+0085 in ECMA-262 (section 22.2, `CharacterClassEscape`), and some take
 ///   Unicode's property for it, where it is the other way round.
+/// * Line ends: `.` matches neither U+000D nor U+2028 nor U+2029 (section 22.2.2, `CharacterSetMatcher`), and some take
+///   U+000A alone for the end of a line.
 /// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there.
 /// * Templates: control characters, noncharacters and tags beyond ASCII are no literals (RFC 6570, section 2.1), and some
 ///   take all characters there. The apostrophe is a literal (erratum 6937), and some refuse it.
@@ -81,6 +83,7 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     };
     most_digits(value) <= most
         && !(has_text(value, &|text| text.contains(['\u{85}', '\u{FEFF}'])) && speaks_of_blanks(schema))
+        && !(has_text(value, &|text| text.contains(['\r', '\u{2028}', '\u{2029}'])) && speaks_of_any(schema))
         && !(has_text(value, &|text| text.starts_with("\"\"@")) && has_format("email"))
         && !(has_text(value, &|text| text.contains(is_disputed_literal)) && has_format("uri-template"))
         && !(has_text(value, &|text| text.contains("[]") || text.contains("[^]")) && has_format("regex"))
@@ -109,6 +112,16 @@ fn has_text(value: &Value, is_of_kind: &impl Fn(&str) -> bool) -> bool {
 fn speaks_of_blanks(schema: &Value) -> bool {
     let text = schema.to_string();
     text.contains(r"\\s") || text.contains(r"\\S")
+}
+
+/// Whether a pattern may ask for any character but the end of a line.
+fn speaks_of_any(schema: &Value) -> bool {
+    let is_any = |pattern: &str| pattern.replace("\\.", "").contains('.');
+    has_object(schema, |members| {
+        members.get("pattern").and_then(Value::as_str).is_some_and(is_any)
+            || matches!(members.get("patternProperties"),
+                Some(Value::Object(patterns)) if patterns.keys().any(|pattern| is_any(pattern)))
+    })
 }
 
 /// Whether validators judge by the schema as its draft says.
@@ -151,6 +164,19 @@ mod tests {
             assert!(is_judged_rightly(&others, &value));
         }
         assert!(is_judged_rightly(&spaces, &read("\" \u{3000}\"")));
+    }
+
+    #[test]
+    fn line_ends_are_disputed_where_a_pattern_speaks_of_any_character() {
+        let value = read(r#"{"\r": 9}"#);
+        for (schema, is_disputed) in [
+            (r#"{"patternProperties": {"^.$": false}}"#, true),
+            (r#"{"items": {"pattern": "a.b"}}"#, true),
+            (r#"{"pattern": "a\\.b", "const": "..."}"#, false),
+        ] {
+            assert_eq!(!is_judged_rightly(&read(schema), &value), is_disputed, "{schema}");
+            assert!(is_judged_rightly(&read(schema), &read(r#"["\n"]"#)), "{schema}");
+        }
     }
 
     #[test]

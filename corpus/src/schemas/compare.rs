@@ -225,8 +225,7 @@ impl Trial<'_> {
             Err(diagnostics) => {
                 let first = diagnostics.iter().next().ok_or("refused without a reason")?;
                 if first.code() != "json-schema/unsatisfiable" {
-                    let reason = format!("{}: {}", first.code(), general(first.message()));
-                    comparison.refused.entry(reason).or_insert((0, self.schema.to_string())).0 += 1;
+                    self.refuse(comparison, &format!("{}: {}", first.code(), first.message()));
                     return Ok(());
                 }
                 self.call_unsatisfiable(comparison);
@@ -244,8 +243,17 @@ impl Trial<'_> {
                 self.call_unsatisfiable(comparison);
                 Ok(())
             }
+            // The product of two formats may pass the limits on automata, which the frontend does not know.
+            Err(error) if error.contains("limit reached") => {
+                self.refuse(comparison, &error);
+                Ok(())
+            }
             Err(error) => Err(error),
         }
+    }
+
+    fn refuse(&self, comparison: &mut Comparison, reason: &str) {
+        comparison.refused.entry(general(reason)).or_insert((0, self.schema.to_string())).0 += 1;
     }
 
     fn call_unsatisfiable(&mut self, comparison: &mut Comparison) {
