@@ -235,9 +235,9 @@ fn compile_parsed(
     compiled
 }
 
-/// Whether the grammar has the symbol for a repeat. Without it nothing in a text could tell readings apart.
+/// Whether texts of the grammar have the symbol for a repeat. Without it nothing in a text could tell readings apart.
 fn tells_repeats((grammar, _): &(Grammar, Option<Report>)) -> bool {
-    passes::mentions_tokens(grammar)
+    passes::drop_unreachable(grammar).is_ok_and(|grammar| passes::mentions_tokens(&grammar))
 }
 
 /// Calls a function with the normaliser of a document, and with the goal of the whole document.

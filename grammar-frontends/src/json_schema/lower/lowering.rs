@@ -21,7 +21,7 @@ use crate::json_schema::document::nodes::Document;
 use crate::json_schema::error::{grammar_error, limit_error};
 use crate::json_schema::normalize::normalizer::Normalizer;
 use crate::json_schema::options::{EXPECTED_GOALS, Whitespace};
-use crate::json_schema::sets::array_shape::ArrayShape;
+use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::object_shape::ObjectShape;
@@ -330,8 +330,9 @@ impl<'s> SchemaLowering<'s> {
             return Ok(alternatives);
         }
         let mut beside_others = Vec::new();
+        let empty = self.empty_array_beside(&norm.arrays)?;
         for shape in &norm.arrays {
-            let rule = self.array_rule(shape, node)?;
+            let rule = self.array_rule(shape, empty.as_ref(), node)?;
             alternatives.push(self.builder.rule(rule));
             if norm.arrays.len() > 1 {
                 beside_others.push(rule);
@@ -360,14 +361,21 @@ impl<'s> SchemaLowering<'s> {
         self.levels.iter().find_map(|level| level.objects.get(shape)).copied()
     }
 
-    fn array_rule(&mut self, shape: &ArrayShape, node: NodeId) -> Result<RuleId> {
+    /// The rule of an array. If it has no items, it is written as the empty array that is given.
+    fn array_rule(&mut self, shape: &ArrayShape, empty: Option<&ArrayShape>, node: NodeId) -> Result<RuleId> {
         if let Some(&known) = self.levels[self.depth].arrays.get(shape) {
             return Ok(known);
         }
         let rule = self.builder.declare_fresh("array").map_err(grammar_error)?;
         let shape = Rc::new(shape.clone());
         self.levels[self.depth].arrays.insert(Rc::clone(&shape), rule);
-        self.push_task(RuleTask::Array(rule, shape, node));
+        let written = match empty {
+            Some(empty) if shape.repetition == Repetition::Free && shape.is_met_by_nothing() => {
+                Rc::new(empty.clone())
+            }
+            _ => shape,
+        };
+        self.push_task(RuleTask::Array(rule, written, node));
         Ok(rule)
     }
 

@@ -20,6 +20,7 @@ use crate::json_schema::sets::decimal::Decimal;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::number_shape::NumberShape;
 use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::value_syntax::ItemComparison;
 
 /// Most values of an item that are distinguished.
 const MAX_VALUES: usize = 4_096;
@@ -59,6 +60,10 @@ impl<'s> SchemaLowering<'s> {
         let most = shape.max.unwrap_or(u64::MAX).min(values.len() as u64);
         if shape.min > most {
             return Ok(Some(None));
+        }
+        // Without items nothing is listed, and it may be read beside arrays that are compared.
+        if most == 0 && self.distinct.comparison != ItemComparison::Impossible {
+            return Ok(None);
         }
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));

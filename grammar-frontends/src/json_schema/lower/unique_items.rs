@@ -67,6 +67,20 @@ impl<'s> SchemaLowering<'s> {
         Ok(None)
     }
 
+    /// Of arrays that are read side by side: how those that may repeat items are written, if these have none at all and the
+    /// items of the others differ. No item could tell of a repeat then, so that all of them are compared.
+    pub(super) fn empty_array_beside(&mut self, arrays: &[ArrayShape]) -> Result<Option<ArrayShape>> {
+        let is_free = |shape: &&ArrayShape| shape.repetition == Repetition::Free;
+        let Some(other) = arrays.iter().find(|shape| !is_free(shape)) else { return Ok(None) };
+        for shape in arrays.iter().filter(is_free) {
+            if shape.max != Some(0) && !self.normalizer.norm(shape.item(0))?.is_never() {
+                return Ok(None);
+            }
+        }
+        let (rest, repetition) = (GoalId::NEVER, other.repetition);
+        Ok(Some(ArrayShape { rest, max: Some(0), repetition, ..ArrayShape::any() }))
+    }
+
     /// Why the items cannot be kept apart, and what to change.
     fn reason_not_comparable(&mut self, shape: &ArrayShape) -> Result<Option<(&'static str, &'static str)>> {
         let places = shape.max.map_or(u64::MAX, |max| max.max(1));

@@ -51,6 +51,11 @@ impl ArrayShape {
         1 + self.prefix.len() + self.obligations.len()
     }
 
+    /// Whether it asks for no item.
+    pub(crate) fn is_met_by_nothing(&self) -> bool {
+        self.min == 0 && self.obligations.iter().all(|obligation| obligation.min == 0)
+    }
+
     /// The goal of the item at a place.
     pub(crate) fn item(&self, index: usize) -> GoalId {
         self.prefix.get(index).copied().unwrap_or(self.rest)
