@@ -11,6 +11,7 @@ mod code_map;
 mod files;
 pub(crate) mod imports;
 mod layers;
+mod lines;
 mod modules;
 mod names;
 pub(crate) mod prose;
@@ -28,9 +29,16 @@ pub(crate) struct Arguments {
     /// Writes smaller counts of stumbling sentences into their table.
     #[arg(long)]
     lower: bool,
+    /// Prints how many lines of code each library has, and how long its functions are, and checks nothing.
+    #[arg(long)]
+    lines: bool,
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if arguments.lines {
+        print!("{}", lines::table(workspace, &crate_tree::read_all(workspace)?)?);
+        return Ok(());
+    }
     let smaller = if arguments.lower { Smaller::Write } else { Smaller::Report };
     check(workspace, smaller)
 }

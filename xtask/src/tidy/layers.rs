@@ -96,6 +96,11 @@ fn refuse(from: (u8, Audience), folder: &str, to: (u8, Audience)) -> Option<Stri
     None
 }
 
+/// Whether a folder holds a library that Rust programs may link.
+pub(super) fn is_library(folder: &str) -> bool {
+    layer_of(folder).is_some_and(|(_, audience)| audience == Users)
+}
+
 fn layer_of(folder: &str) -> Option<(u8, Audience)> {
     LAYERS.iter().find(|(name, _, _)| *name == folder).map(|&(_, layer, audience)| (layer, audience))
 }
