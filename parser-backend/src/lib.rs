@@ -5,7 +5,8 @@
 //! open repeats, the names that an object has used up) is inside the state. So rollback and fork remain
 //! copies of a value.
 //!
-//! This crate holds the trait and its vocabulary types, and nothing else: no engine, no automaton.
+//! This crate holds the trait, its vocabulary types, and the vector in which histories of states are shared by forks
+//! ([`SharedVec`]); no engine, no automaton.
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -19,6 +20,8 @@ mod error;
 mod tokens;
 // Bounds on the work of a call.
 mod fuel;
+// A vector that grows along a text.
+mod shared_vec;
 // The trait.
 mod backend;
 
@@ -28,4 +31,5 @@ pub use configuration::{Configuration, OpenCall, OpenGroup, Progress};
 pub use counts::TableCounts;
 pub use error::{BuildError, StepError};
 pub use fuel::Fuel;
+pub use shared_vec::SharedVec;
 pub use tokens::TokenSet;

@@ -14,9 +14,9 @@ use grammask_parser_backend::{Fuel, StepError};
 
 use grammask_fsm::Options;
 
-use super::ids::{CallId, GroupId, ItemId, LinkId, Position};
-use super::parse::{ChartItem, Derivations, Origin};
-use crate::tables::ids::{index, units};
+use super::ids::{GroupId, ItemId, LinkId, Position};
+use super::parse::{Derivations, Origin};
+use crate::tables::ids::index;
 
 /// A rule that a reading of the text holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,8 +58,7 @@ impl Derivations {
     pub fn captures(&self, ends: CaptureEnds, fuel: &mut Fuel) -> Result<Vec<Captured>, StepError> {
         let position = self.last_position();
         let mut walk = LinkWalk { visited: HashSet::default(), stack: Vec::new(), found: HashSet::default() };
-        let set = self.set(position);
-        for id in set.clone().map(ItemId::new) {
+        for id in self.set(position).map(ItemId::new) {
             if self.reads(self.items[id.index()]) {
                 walk.push(id, ItemRole::Open);
             }
@@ -68,9 +67,8 @@ impl Derivations {
             self.enter_ended(&mut walk, GroupId::new(0), position);
         }
         // Below a closed group nothing can go on.
-        let group_of = |item: &ChartItem| self.calls[item.call.index()].group;
-        let items = &self.items[set];
-        let alive = self.alive_groups(items.iter().filter(|item| self.reads(**item)).map(group_of));
+        let items = self.items_of(position).filter(|item| self.reads(**item));
+        let alive = self.alive_groups(items.map(|item| item.call.group));
         while let Some((id, role)) = walk.stack.pop() {
             fuel.burn(1)?;
             let item = self.items[id.index()];
@@ -83,7 +81,7 @@ impl Derivations {
                     Origin::Returns { waiting, ended } => {
                         walk.push(waiting, role);
                         walk.push(ended, ItemRole::Inner);
-                        let group = group_of(&self.items[ended.index()]);
+                        let group = self.items[ended.index()].call.group;
                         walk.found.insert((group, self.position_of(ended)));
                     }
                     Origin::Skips { waiting, group } => {
@@ -91,10 +89,9 @@ impl Derivations {
                         self.enter_ended(&mut walk, group, self.position_of(waiting));
                     }
                     Origin::Begins if role == ItemRole::Open => {
-                        let group = &self.groups[group_of(&item).index()];
-                        fuel.burn(units(group.waiting.len()))?;
-                        for waiting in &group.waiting {
-                            if alive.contains(&self.calls[waiting.call.index()].group) {
+                        for waiting in self.waiting(item.call.group) {
+                            fuel.burn(1)?;
+                            if alive.contains(&waiting.call.group) {
                                 walk.push(waiting.item, ItemRole::Open);
                             }
                         }
@@ -111,7 +108,7 @@ impl Derivations {
         walk.found.insert((group, position));
         for id in self.set(position).map(ItemId::new) {
             let item = self.items[id.index()];
-            if self.calls[item.call.index()].group == group && self.program.state(item.state).is_final {
+            if item.call.group == group && self.program.state(item.state).is_final {
                 walk.push(id, ItemRole::Inner);
             }
         }
@@ -156,10 +153,8 @@ impl Derivations {
     /// read on, the greatest.
     pub fn temperature(&self) -> Option<f32> {
         let mut visited = HashSet::<GroupId>::default();
-        let group_of = |call: CallId| self.calls[call.index()].group;
-        let items = self.items[self.set(self.last_position())].iter();
-        let mut stack: Vec<GroupId> =
-            items.filter(|item| self.reads(**item)).map(|item| group_of(item.call)).collect();
+        let items = self.items_of(self.last_position()).filter(|item| self.reads(**item));
+        let mut stack: Vec<GroupId> = items.map(|item| item.call.group).collect();
         let mut highest: Option<f32> = None;
         while let Some(id) = stack.pop() {
             let group = &self.groups[id.index()];
@@ -173,8 +168,8 @@ impl Derivations {
                 }
                 // Outwards only from rules without a temperature, so the innermost one decides.
                 None => {
-                    let open = group.waiting.iter().filter(|&&waiting| self.is_open(waiting));
-                    stack.extend(open.map(|waiting| group_of(waiting.call)));
+                    let open = self.waiting(id).filter(|&waiting| self.is_open(waiting));
+                    stack.extend(open.map(|waiting| waiting.call.group));
                 }
             }
         }

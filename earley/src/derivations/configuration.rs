@@ -4,17 +4,17 @@ use grammask_fsm::Role;
 use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Configuration, OpenCall, OpenGroup, Progress};
 
-use super::ids::{CallId, GroupId};
-use super::parse::Derivations;
-use crate::tables::ids::{index, number};
+use super::ids::GroupId;
+use super::parse::{Call, Derivations};
+use crate::tables::ids::number;
 
 impl Derivations {
     /// The place at which the text ends.
     pub fn configuration(&self) -> Configuration {
         let mut groups: HashMap<GroupId, u32> = HashMap::default();
-        let mut calls: HashMap<CallId, u32> = HashMap::default();
+        let mut calls: HashMap<Call, u32> = HashMap::default();
         let mut order = Vec::new();
-        let mut number_of = |call: CallId, order: &mut Vec<CallId>| {
+        let mut number_of = |call: Call, order: &mut Vec<Call>| {
             let next = number(calls.len());
             *calls.entry(call).or_insert_with(|| {
                 order.push(call);
@@ -23,7 +23,7 @@ impl Derivations {
         };
         let mut configuration = Configuration { is_complete: self.is_complete(), ..Configuration::default() };
         // An item that reads nothing has done its work in this set: all that follows from it is there, too.
-        for &item in &self.items[self.set(self.last_position())] {
+        for &item in self.items_of(self.last_position()) {
             if self.reads(item) {
                 configuration.items.push((item.state.raw(), number_of(item.call, &mut order)));
             }
@@ -33,15 +33,14 @@ impl Derivations {
         // the list agree. The list grows while it is read.
         while let Some(&call) = order.get(next) {
             next += 1;
-            let call = self.calls[call.index()];
             let group = match groups.get(&call.group) {
                 Some(&known) => known,
                 None => {
                     let new = number(configuration.groups.len());
                     groups.insert(call.group, new);
-                    let group = &self.groups[call.group.index()];
+                    let group = self.groups[call.group.index()];
                     // Callers that were dropped, or whose groups were closed, are no part of the place.
-                    let open = group.waiting.iter().filter(|&&waiting| self.is_open(waiting));
+                    let open = self.waiting(call.group).filter(|&waiting| self.is_open(waiting));
                     let waiting = open
                         .map(|waiting| (waiting.target.raw(), number_of(waiting.call, &mut order)))
                         .collect();
@@ -52,7 +51,7 @@ impl Derivations {
             };
             let fragment = self.program.fragment(self.groups[call.group.index()].fragment);
             let progress = match (&fragment.role, fragment.count) {
-                (Role::Permutation(_), _) => self.subsets[index(call.progress)].to_progress(),
+                (Role::Permutation(_), _) => self.subsets.get(call.progress).to_progress(),
                 (_, Some(_)) => Progress::Iterations(call.progress),
                 (_, None) => Progress::None,
             };

@@ -18,13 +18,13 @@ id! {
 }
 
 id! {
-    /// An open call.
-    CallId
+    /// All calls of one fragment that began at one place.
+    GroupId
 }
 
 id! {
-    /// All calls of one fragment that began at one place.
-    GroupId
+    /// A caller that waits for a group.
+    WaiterId
 }
 
 impl Position {
@@ -34,5 +34,10 @@ impl Position {
 
 impl LinkId {
     /// After the last link of an item.
+    pub(crate) const NONE: Self = Self::from_raw(u32::MAX);
+}
+
+impl WaiterId {
+    /// After the last waiter of a group.
     pub(crate) const NONE: Self = Self::from_raw(u32::MAX);
 }

@@ -10,3 +10,4 @@ pub(crate) mod captures;
 pub(crate) mod configuration;
 pub(crate) mod ids;
 pub(crate) mod parse;
+mod subsets;

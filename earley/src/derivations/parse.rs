@@ -15,6 +15,9 @@
 //!   ([`spend`](Derivations::spend)). The engine gets the remaining items as a state
 //!   ([`configuration`](Derivations::configuration)).
 //!
+//! A copy shares all but the last elements of the chart ([`SharedVec`]), so forks of one text that read on keep little of
+//! their own. Nothing is changed after its set was made, but for groups that are closed, and those are listed.
+//!
 //! A call that began at the position of the set is not completed; its caller continues at once if the call
 //! may read nothing (Aycock and Horspool). A repeat restarts in the same set when an iteration ends.
 //!
@@ -26,11 +29,12 @@ use std::sync::Arc;
 
 use grammask_fsm::{FragmentId, Options, Program, Role, StateId, TokenSide};
 use grammask_grammar_ir::hash::{HashMap, HashSet};
-use grammask_parser_backend::{Fuel, StepError};
+use grammask_parser_backend::{Fuel, SharedVec, StepError};
 
-use super::ids::{CallId, GroupId, ItemId, LinkId, Position};
+use super::ids::{GroupId, ItemId, LinkId, Position, WaiterId};
+use super::subsets::Subsets;
 use crate::automaton::intern::check_deferred;
-use crate::tables::ids::{index, number, units};
+use crate::tables::ids::{index, units};
 use crate::tables::part_subset::PartSubset;
 
 /// A unit of text that is read at once: the bytes of a token or of a text.
@@ -40,6 +44,8 @@ pub struct InputUnit<'u> {
     pub bytes: &'u [u8],
     /// The token that may also be read as a whole.
     pub token: Option<WholeToken>,
+    /// How many tokens of the text begin before the end of the unit.
+    pub tokens: u32,
 }
 
 /// A token that a grammar may read as a whole.
@@ -57,35 +63,40 @@ pub struct Derivations {
     pub(super) program: Arc<Program>,
     pub(super) max_bytes: usize,
     /// One for each position, that before the first byte included.
-    pub(super) sets: Vec<SetStart>,
-    pub(super) items: Vec<ChartItem>,
-    pub(super) links: Vec<Link>,
-    pub(super) calls: Vec<Call>,
-    pub(super) call_ids: HashMap<(GroupId, u32), CallId>,
-    pub(super) groups: Vec<Group>,
-    pub(super) group_ids: HashMap<(FragmentId, Position), GroupId>,
-    pub(super) subsets: Vec<PartSubset>,
-    pub(super) subset_ids: HashMap<PartSubset, u32>,
+    pub(super) sets: SharedVec<SetStart>,
+    pub(super) items: SharedVec<ChartItem>,
+    pub(super) links: SharedVec<Link>,
+    pub(super) groups: SharedVec<Group>,
+    pub(super) waiters: SharedVec<Waiter>,
+    pub(super) subsets: Subsets,
+    /// Groups that were closed, in the order of the positions after which they were.
+    closed: SharedVec<GroupId>,
     /// Items of the set that is being made.
-    pub(super) current_items: HashMap<(StateId, CallId, Consumed), ItemId>,
+    current_items: HashMap<(StateId, Call, Consumed), ItemId>,
+    /// Groups that begin at the position of the set that is being made.
+    current_groups: HashMap<FragmentId, GroupId>,
     /// Groups with a bound on their tokens that may end at the last position.
-    pub(super) ended: Vec<GroupId>,
-    pub(super) waiters: usize,
+    ended: Vec<GroupId>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SetStart {
     pub(super) first_item: ItemId,
-    pub(super) first_link: LinkId,
+    first_link: LinkId,
+    first_group: GroupId,
+    first_waiter: WaiterId,
+    first_subset: u32,
     /// How many bytes come before.
     pub(super) offset: u32,
+    /// How many tokens begin before.
+    tokens: u32,
     pub(super) complete: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChartItem {
     pub(super) state: StateId,
-    pub(super) call: CallId,
+    pub(super) call: Call,
     /// The last of its links.
     pub(super) links: LinkId,
     /// Whether its call, or the iteration of its call, has read nothing yet.
@@ -123,21 +134,20 @@ pub(super) enum Origin {
 }
 
 /// An open call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Call {
     pub(super) group: GroupId,
     /// Iterations that were read, or the number of a [`PartSubset`].
     pub(super) progress: u32,
-    /// The position at which it was first met.
-    pub(super) made_at: Position,
 }
 
 /// All calls of one fragment that began at one place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) fragment: FragmentId,
     pub(super) begin: Position,
-    pub(super) waiting: Vec<Waiter>,
+    /// The last caller that waits for it. Callers come at the position where it begins.
+    waiting: WaiterId,
     /// The position after which nothing goes on in it.
     pub(super) closed_at: Position,
 }
@@ -148,7 +158,9 @@ pub(super) struct Waiter {
     pub(super) item: ItemId,
     /// Where it goes on.
     pub(super) target: StateId,
-    pub(super) call: CallId,
+    pub(super) call: Call,
+    /// The group's waiter before.
+    next: WaiterId,
 }
 
 impl Derivations {
@@ -161,24 +173,23 @@ impl Derivations {
         let mut derivations = Self {
             program,
             max_bytes,
-            sets: Vec::new(),
-            items: Vec::new(),
-            links: Vec::new(),
-            calls: Vec::new(),
-            call_ids: HashMap::default(),
-            groups: Vec::new(),
-            group_ids: HashMap::default(),
-            subsets: Vec::new(),
-            subset_ids: HashMap::default(),
+            sets: SharedVec::default(),
+            items: SharedVec::default(),
+            links: SharedVec::default(),
+            groups: SharedVec::default(),
+            waiters: SharedVec::default(),
+            subsets: Subsets::default(),
+            closed: SharedVec::default(),
             current_items: HashMap::default(),
+            current_groups: HashMap::default(),
             ended: Vec::new(),
-            waiters: 0,
         };
         let root = derivations.program.root();
-        derivations.begin_set(0);
-        let complete = derivations.program.fragment(root).call_is_nullable();
+        derivations.begin_set(0, 0);
         // A call that reads nothing makes no items that end, so the empty text is judged here.
-        derivations.sets[0].complete = complete;
+        if derivations.program.fragment(root).call_is_nullable() {
+            derivations.complete_set();
+        }
         let group = derivations.group(root);
         derivations.predict(group);
         derivations.close(fuel)?;
@@ -216,7 +227,7 @@ impl Derivations {
     fn push_all(&mut self, unit: InputUnit<'_>, start: Position, fuel: &mut Fuel) -> Result<bool, StepError> {
         let offset = self.sets[start.index()].offset;
         let Some((_, others)) = unit.bytes.split_last() else {
-            self.begin_set(offset);
+            self.begin_set(offset, unit.tokens);
             self.read_token(start, unit.token);
             self.close(fuel)?;
             return Ok(self.is_alive_here());
@@ -224,7 +235,7 @@ impl Derivations {
         let mut read = 0;
         for &byte in unit.bytes {
             read += 1;
-            self.begin_set(offset.saturating_add(read));
+            self.begin_set(offset.saturating_add(read), unit.tokens);
             self.read_byte(byte);
             if index(read) > others.len() {
                 self.read_token(start, unit.token);
@@ -243,21 +254,19 @@ impl Derivations {
     pub fn truncate(&mut self, position: u32) {
         let position = Position::from_raw(position);
         let Some(&next) = self.sets.get(position.index() + 1) else { return };
+        // Groups that began later may be among those that were closed, so these come first.
+        while let Some(&group) = self.closed.last()
+            && self.groups[group.index()].closed_at > position
+        {
+            self.closed.pop();
+            self.close_group(group, Position::NEVER);
+        }
         self.sets.truncate(position.index() + 1);
         self.items.truncate(next.first_item.index());
         self.links.truncate(next.first_link.index());
-        while let Some(call) = self.calls.pop_if(|call| call.made_at > position) {
-            self.call_ids.remove(&(call.group, call.progress));
-        }
-        while let Some(group) = self.groups.pop_if(|group| group.begin > position) {
-            self.group_ids.remove(&(group.fragment, group.begin));
-            self.waiters -= group.waiting.len();
-        }
-        for group in &mut self.groups {
-            if group.closed_at != Position::NEVER && group.closed_at > position {
-                group.closed_at = Position::NEVER;
-            }
-        }
+        self.groups.truncate(next.first_group.index());
+        self.waiters.truncate(next.first_waiter.index());
+        self.subsets.truncate(next.first_subset);
         self.ended.clear();
     }
 
@@ -265,14 +274,51 @@ impl Derivations {
         self.program.fragment(fragment).options.as_deref()
     }
 
-    fn begin_set(&mut self, offset: u32) {
-        let (first_item, first_link) = (ItemId::new(self.items.len()), LinkId::new(self.links.len()));
-        self.sets.push(SetStart { first_item, first_link, offset, complete: false });
+    fn begin_set(&mut self, offset: u32, tokens: u32) {
+        self.sets.push(SetStart {
+            first_item: ItemId::new(self.items.len()),
+            first_link: LinkId::new(self.links.len()),
+            first_group: GroupId::new(self.groups.len()),
+            first_waiter: WaiterId::new(self.waiters.len()),
+            first_subset: self.subsets.len(),
+            offset,
+            tokens,
+            complete: false,
+        });
         self.current_items.clear();
+        self.current_groups.clear();
         self.ended.clear();
     }
 
+    /// The text up to here is a sentence.
+    fn complete_set(&mut self) {
+        if let Some(set) = self.sets.get_mut(self.sets.len() - 1) {
+            set.complete = true;
+        }
+    }
+
+    fn close_group(&mut self, group: GroupId, position: Position) {
+        if let Some(group) = self.groups.get_mut(group.index()) {
+            group.closed_at = position;
+        }
+    }
+
     /// The items of a set.
+    pub(super) fn items_of(&self, position: Position) -> impl Iterator<Item = &ChartItem> {
+        self.set(position).map(|id| &self.items[id])
+    }
+
+    /// The callers that wait for a group, the last one first.
+    pub(super) fn waiting(&self, group: GroupId) -> impl Iterator<Item = Waiter> {
+        let mut next = self.groups[group.index()].waiting;
+        std::iter::from_fn(move || {
+            let waiter = *self.waiters.get(next.index())?;
+            next = waiter.next;
+            Some(waiter)
+        })
+    }
+
+    /// The numbers of the items of a set.
     pub(super) fn set(&self, position: Position) -> Range<usize> {
         let first = self.sets[position.index()].first_item.index();
         let next = self.sets.get(position.index() + 1);
@@ -317,44 +363,26 @@ impl Derivations {
     }
 
     /// Adds an item to the last set, or a link to an item that is there.
-    fn add(&mut self, state: StateId, call: CallId, consumed: Consumed, origin: Origin) {
+    fn add(&mut self, state: StateId, call: Call, consumed: Consumed, origin: Origin) {
         let next = ItemId::new(self.items.len());
         let id = *self.current_items.entry((state, call, consumed)).or_insert(next);
         if id == next {
             self.items.push(ChartItem { state, call, links: LinkId::NONE, consumed, is_alive: true });
         }
-        let item = &mut self.items[id.index()];
-        let link = Link { origin, next: item.links };
-        item.links = LinkId::new(self.links.len());
-        self.links.push(link);
+        if let Some(item) = self.items.get_mut(id.index()) {
+            self.links.push(Link { origin, next: item.links });
+            item.links = LinkId::new(self.links.len() - 1);
+        }
     }
 
     /// The group of a fragment that is called here.
     fn group(&mut self, fragment: FragmentId) -> GroupId {
         let next = GroupId::new(self.groups.len());
         let begin = self.last_position();
-        let id = *self.group_ids.entry((fragment, begin)).or_insert(next);
+        let id = *self.current_groups.entry(fragment).or_insert(next);
         if id == next {
-            self.groups.push(Group { fragment, begin, waiting: Vec::new(), closed_at: Position::NEVER });
-        }
-        id
-    }
-
-    fn call(&mut self, group: GroupId, progress: u32) -> CallId {
-        let next = CallId::new(self.calls.len());
-        let made_at = self.last_position();
-        let id = *self.call_ids.entry((group, progress)).or_insert(next);
-        if id == next {
-            self.calls.push(Call { group, progress, made_at });
-        }
-        id
-    }
-
-    fn subset_id(&mut self, subset: PartSubset) -> u32 {
-        let next = number(self.subsets.len());
-        let id = *self.subset_ids.entry(subset.clone()).or_insert(next);
-        if id == next {
-            self.subsets.push(subset);
+            let (waiting, closed_at) = (WaiterId::NONE, Position::NEVER);
+            self.groups.push(Group { fragment, begin, waiting, closed_at });
         }
         id
     }
@@ -367,11 +395,10 @@ impl Derivations {
             return;
         }
         let progress = match &fragment.role {
-            Role::Permutation(permutation) => self.subset_id(PartSubset::empty(permutation)),
+            Role::Permutation(permutation) => self.subsets.intern(PartSubset::empty(permutation)),
             _ => 0,
         };
-        let call = self.call(group, progress);
-        self.add(fragment.start, call, Consumed::Nothing, Origin::Begins);
+        self.add(fragment.start, Call { group, progress }, Consumed::Nothing, Origin::Begins);
     }
 
     /// Adds all that follows from the items of the last set.
@@ -407,10 +434,10 @@ impl Derivations {
     pub fn memory_usage(&self) -> usize {
         self.items.len() * size_of::<ChartItem>()
             + self.links.len() * size_of::<Link>()
-            + self.calls.len() * 4 * size_of::<Call>()
-            + self.groups.len() * 2 * size_of::<Group>()
-            + self.waiters * size_of::<Waiter>()
+            + self.groups.len() * size_of::<Group>()
+            + self.waiters.len() * size_of::<Waiter>()
             + self.sets.len() * size_of::<SetStart>()
+            + self.subsets.memory_usage()
     }
 
     /// An item calls a fragment.
@@ -418,8 +445,10 @@ impl Derivations {
         let Some(call) = self.after_call(self.items[item.index()].call, callee) else { return };
         let known = self.groups.len();
         let group = self.group(callee);
-        self.groups[group.index()].waiting.push(Waiter { item, target, call });
-        self.waiters += 1;
+        if let Some(group) = self.groups.get_mut(group.index()) {
+            self.waiters.push(Waiter { item, target, call, next: group.waiting });
+            group.waiting = WaiterId::new(self.waiters.len() - 1);
+        }
         // The group is new, so its first items are predicted now. Later callers only wait with the others.
         if self.groups.len() > known {
             self.predict(group);
@@ -432,23 +461,22 @@ impl Derivations {
 
     /// The call in which a caller continues, if it may call the fragment: parts in any order count the parts
     /// that were read.
-    fn after_call(&mut self, caller: CallId, callee: FragmentId) -> Option<CallId> {
+    fn after_call(&mut self, caller: Call, callee: FragmentId) -> Option<Call> {
         let program = Arc::clone(&self.program);
         let role = &program.fragment(callee).role;
         if matches!(role, Role::None | Role::Permutation(_)) {
             return Some(caller);
         }
-        let Call { group, progress, .. } = self.calls[caller.index()];
+        let Call { group, progress } = caller;
         let Role::Permutation(permutation) = &program.fragment(self.groups[group.index()].fragment).role
         else {
             return Some(caller);
         };
-        let subset = &self.subsets[index(progress)];
+        let subset = self.subsets.get(progress);
         match *role {
             Role::Part(part) => {
                 let subset = subset.with(permutation, part)?;
-                let subset = self.subset_id(subset);
-                Some(self.call(group, subset))
+                Some(Call { group, progress: self.subsets.intern(subset) })
             }
             _ => subset.may_continue(permutation).then_some(caller),
         }
@@ -457,8 +485,7 @@ impl Derivations {
     /// An item's automaton may end.
     fn end(&mut self, item: ItemId) {
         let program = Arc::clone(&self.program);
-        let call = self.items[item.index()].call;
-        let Call { group, progress, .. } = self.calls[call.index()];
+        let Call { group, progress } = self.items[item.index()].call;
         let fragment = self.groups[group.index()].fragment;
         // A call that has read nothing was skipped when it began, and an iteration without text is none.
         if self.items[item.index()].consumed == Consumed::Nothing {
@@ -470,7 +497,7 @@ impl Derivations {
             if count.max.is_none_or(|max| done < max) {
                 // Without a greatest number all from the least one on are alike.
                 let kept = if count.max.is_none() { done.min(count.min) } else { done };
-                let again = self.call(group, kept);
+                let again = Call { group, progress: kept };
                 self.add(fragment.start, again, Consumed::Nothing, Origin::From(item));
             }
             if done < count.min {
@@ -478,7 +505,7 @@ impl Derivations {
             }
         }
         if let Role::Permutation(permutation) = &fragment.role
-            && !self.subsets[index(progress)].may_end(permutation)
+            && !self.subsets.get(progress).may_end(permutation)
         {
             return;
         }
@@ -488,16 +515,16 @@ impl Derivations {
     fn end_group(&mut self, item: ItemId, group: GroupId) {
         let Group { fragment, begin, .. } = self.groups[group.index()];
         if begin.index() == 0 && fragment == self.program.root() {
-            let last = self.sets.len() - 1;
-            self.sets[last].complete = true;
+            self.complete_set();
         }
         if self.options(fragment).is_some_and(|options| options.max_tokens > 0)
             && !self.ended.contains(&group)
         {
             self.ended.push(group);
         }
-        for index in 0..self.groups[group.index()].waiting.len() {
-            let waiting = self.groups[group.index()].waiting[index];
+        let mut next = self.groups[group.index()].waiting;
+        while let Some(&waiting) = self.waiters.get(next.index()) {
+            next = waiting.next;
             if self.is_open(waiting) {
                 let origin = Origin::Returns { waiting: waiting.item, ended: item };
                 self.add(waiting.target, waiting.call, Consumed::Something, origin);
@@ -507,8 +534,8 @@ impl Derivations {
 
     /// Whether a waiting caller may still go on.
     pub(super) fn is_open(&self, waiting: Waiter) -> bool {
-        let group = self.calls[waiting.call.index()].group;
-        self.items[waiting.item.index()].is_alive && self.groups[group.index()].closed_at == Position::NEVER
+        let group = self.groups[waiting.call.group.index()];
+        self.items[waiting.item.index()].is_alive && group.closed_at == Position::NEVER
     }
 
     /// Whether an item can read something.
@@ -528,20 +555,19 @@ impl Derivations {
                 continue;
             }
             inside.insert(group, Vec::new());
-            let Group { fragment, begin, ref waiting, .. } = self.groups[group.index()];
+            let Group { fragment, begin, .. } = self.groups[group.index()];
             if begin.index() == 0 && fragment == self.program.root() {
                 outermost.push(group);
             }
-            let callers = waiting.iter().filter(|&&waiting| self.is_open(waiting));
-            stack.extend(callers.map(|waiting| self.calls[waiting.call.index()].group));
+            let callers = self.waiting(group).filter(|&waiting| self.is_open(waiting));
+            stack.extend(callers.map(|waiting| waiting.call.group));
         }
         let members: Vec<GroupId> = inside.keys().copied().collect();
         // The links in the other direction: from callers to callees.
         for group in members {
-            for &waiting in &self.groups[group.index()].waiting {
-                let caller = self.calls[waiting.call.index()].group;
+            for waiting in self.waiting(group) {
                 if self.is_open(waiting)
-                    && let Some(callees) = inside.get_mut(&caller)
+                    && let Some(callees) = inside.get_mut(&waiting.call.group)
                 {
                     callees.push(group);
                 }
@@ -558,15 +584,15 @@ impl Derivations {
         alive
     }
 
-    /// Closes the groups that may end at the last position and whose tokens are spent. `starts` are the positions at
-    /// which tokens began, ascending. Says whether any item was dropped.
-    pub fn spend(&mut self, starts: &[u32]) -> bool {
+    /// Closes the groups that may end at the last position and whose tokens are spent, after a text of which this many
+    /// tokens were read. Says whether any item was dropped.
+    pub fn spend(&mut self, tokens: u32) -> bool {
         let is_spent = |group: &&GroupId| {
             let Group { fragment, begin, .. } = self.groups[group.index()];
-            let max = index(self.options(fragment).map_or(0, |options| options.max_tokens));
-            // The token that is `max` from the end began inside the group, so all of the last `max` tokens
-            // did.
-            max > 0 && starts.len() >= max && starts[starts.len() - max] >= begin.raw()
+            let max = self.options(fragment).map_or(0, |options| options.max_tokens);
+            // Tokens that began before the group do not count, even if they end inside.
+            let inside = tokens.saturating_sub(self.sets[begin.index()].tokens);
+            max > 0 && inside >= max
         };
         let spent: Vec<GroupId> = self.ended.iter().filter(is_spent).copied().collect();
         if spent.is_empty() {
@@ -575,21 +601,20 @@ impl Derivations {
         let position = self.last_position();
         // Closed before it is asked which groups are alive: the answer leads over groups that are open.
         for &group in &spent {
-            self.groups[group.index()].closed_at = position;
+            self.close_group(group, position);
+            self.closed.push(group);
         }
-        let set = self.set(position);
-        let group_of = |item: &ChartItem| self.calls[item.call.index()].group;
-        let items = &self.items[set.clone()];
-        let alive = self.alive_groups(items.iter().map(group_of));
+        let alive = self.alive_groups(self.items_of(position).map(|item| item.call.group));
         let mut dropped = false;
-        for id in set {
-            let group = self.calls[self.items[id].call.index()].group;
-            if !alive.contains(&group) {
-                let item = self.items[id];
+        for id in self.set(position) {
+            let item = self.items[id];
+            if !alive.contains(&item.call.group) {
                 // Items that read nothing have no part in the state, so their loss changes nothing that is
                 // told.
                 dropped |= self.reads(item);
-                self.items[id].is_alive = false;
+                if let Some(item) = self.items.get_mut(id) {
+                    item.is_alive = false;
+                }
             }
         }
         dropped

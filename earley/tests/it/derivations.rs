@@ -43,7 +43,7 @@ fn a_state_made_of_readings_is_that_of_the_text() {
             ways(&engine, made.unwrap(), 2, &mut from_readings);
             assert_eq!(from_text, from_readings, "{}", place());
             let Some(&byte) = case.text.get(at) else { break };
-            let unit = InputUnit { bytes: &[byte], token: None };
+            let unit = InputUnit { bytes: &[byte], token: None, tokens: 0 };
             let is_read = derivations.push(unit, &mut Fuel::unlimited()).unwrap();
             let after = engine.step(state, byte, &mut Fuel::unlimited()).unwrap();
             assert_eq!(is_read, after.is_some(), "{}", place());
@@ -65,10 +65,11 @@ fn limits_leave_the_readings_as_they_were() {
     let engine = super::engine("root ::= root root | \"a\" | \"b\"");
     let mut derivations =
         Derivations::new(Arc::clone(engine.program()), 1 << 20, &mut Fuel::unlimited()).unwrap();
-    let unit = InputUnit { bytes: b"abababababababababab", token: None };
+    let unit = InputUnit { bytes: b"abababababababababab", token: None, tokens: 0 };
     assert!(matches!(derivations.push(unit, &mut Fuel::new(50)), Err(StepError::OutOfWork { .. })));
     assert_eq!(derivations.position(), 0);
-    assert!(!derivations.push(InputUnit { bytes: b"abc", token: None }, &mut Fuel::unlimited()).unwrap());
+    let refused = InputUnit { bytes: b"abc", ..unit };
+    assert!(!derivations.push(refused, &mut Fuel::unlimited()).unwrap());
     assert_eq!(derivations.position(), 0);
     assert!(derivations.push(unit, &mut Fuel::unlimited()).unwrap());
     let mut small = Derivations::new(Arc::clone(engine.program()), 100, &mut Fuel::unlimited());

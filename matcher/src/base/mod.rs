@@ -9,7 +9,6 @@ pub(crate) mod byte_set;
 pub(crate) mod content_hash;
 pub(crate) mod error;
 pub(crate) mod limits;
-pub(crate) mod shared_stack;
 pub(crate) mod stats;
 pub(crate) mod threads;
 pub(crate) mod trace;

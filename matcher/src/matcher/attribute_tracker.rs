@@ -9,10 +9,9 @@ use std::sync::Arc;
 use grammask_earley::{Derivations, InputUnit, WholeToken};
 use grammask_fsm::Program;
 use grammask_mask_cache::{TokenId, TokenKind, Vocabulary};
-use grammask_parser_backend::{Fuel, StepError};
+use grammask_parser_backend::{Fuel, SharedVec, StepError};
 
 use crate::base::limits::Limits;
-use crate::base::shared_stack::SharedStack;
 use crate::grammar::requested_attributes::RequestedAttributes;
 
 /// A step of the text.
@@ -30,12 +29,12 @@ pub(super) enum TrackedStep {
 #[derive(Clone, Debug)]
 pub(super) struct AttributeTracker {
     pub(super) requested: RequestedAttributes,
-    bytes: SharedStack<u8>,
+    bytes: SharedVec<u8>,
     /// Each step, with the number of bytes up to its end.
-    steps: SharedStack<(TrackedStep, usize)>,
+    steps: SharedVec<(TrackedStep, usize)>,
     /// How many steps are tokens that were read.
     tokens: usize,
-    /// The steps that were read. Forks share it until one of them reads on.
+    /// The steps that were read. Forks share it until one of them reads on, and nearly all of it from then on.
     chart: Option<Arc<Chart>>,
 }
 
@@ -44,20 +43,12 @@ pub(super) struct AttributeTracker {
 struct Chart {
     derivations: Derivations,
     /// For each step that was read: the position after it, and how many tokens began before.
-    read: Vec<(u32, usize)>,
-    /// Where tokens began.
-    starts: Vec<u32>,
+    read: SharedVec<(u32, u32)>,
 }
 
 impl AttributeTracker {
     pub(super) fn new(requested: RequestedAttributes) -> Self {
-        Self {
-            requested,
-            bytes: SharedStack::default(),
-            steps: SharedStack::default(),
-            tokens: 0,
-            chart: None,
-        }
+        Self { requested, bytes: SharedVec::default(), steps: SharedVec::default(), tokens: 0, chart: None }
     }
 
     pub(super) fn record(&mut self, step: TrackedStep, bytes: &[u8]) {
@@ -81,7 +72,7 @@ impl AttributeTracker {
 
     /// The number of bytes.
     fn end(&self) -> usize {
-        self.steps.iter_back().next().map_or(0, |&(_, end)| end)
+        self.steps.last().map_or(0, |&(_, end)| end)
     }
 
     /// Whether some bound on tokens may be reached.
@@ -126,19 +117,15 @@ impl AttributeTracker {
             return Ok(exhausted);
         }
         // A fork that shares the chart keeps it as it was.
-        let Chart { derivations, read, starts } = Arc::make_mut(chart);
-        let mut begin = match first {
-            0 => 0,
-            _ => self.steps.iter_from(first - 1).next().map_or(0, |&(_, end)| end),
-        };
-        // One walk over the bytes for all steps. To find the place of each step would take its distance from
-        // the top of the stack, again for each.
+        let Chart { derivations, read } = Arc::make_mut(chart);
+        let mut begin = first.checked_sub(1).map_or(0, |last| self.steps[last].1);
+        let mut tokens = read.last().map_or(0, |&(_, tokens)| tokens);
         let mut unread = self.bytes.iter_from(begin);
         for &(step, end) in self.steps.iter_from(first) {
             let bytes: Vec<u8> = unread.by_ref().take(end - begin).copied().collect();
             begin = end;
-            let start = derivations.position();
-            let unit = InputUnit { bytes: &bytes, token: whole_token(step, vocabulary) };
+            tokens += u32::from(matches!(step, TrackedStep::Token(_)));
+            let unit = InputUnit { bytes: &bytes, token: whole_token(step, vocabulary), tokens };
             let is_read =
                 unit.bytes.is_empty() && unit.token.is_none() || derivations.push(unit, &mut fuel.clone())?;
             // The backend has read it, from the same automata.
@@ -146,14 +133,11 @@ impl AttributeTracker {
             if !is_read {
                 return Err(StepError::OutOfWork { limit: 0 });
             }
-            if let TrackedStep::Token(_) = step {
-                starts.push(start);
-            }
-            let dropped = self.requested.min_token_bound.is_some() && derivations.spend(starts);
+            let dropped = self.requested.min_token_bound.is_some() && derivations.spend(tokens);
             // Only the last step counts. The matcher took the drops of earlier steps into its state when it
             // read them.
             exhausted = if dropped { Exhausted::Some } else { Exhausted::None };
-            read.push((derivations.position(), starts.len()));
+            read.push((derivations.position(), tokens));
         }
         Ok(exhausted)
     }
@@ -162,14 +146,13 @@ impl AttributeTracker {
 impl Chart {
     fn new(program: &Arc<Program>, limits: &Limits, fuel: &mut Fuel) -> Result<Self, StepError> {
         let derivations = Derivations::new(Arc::clone(program), limits.max_table_bytes, fuel)?;
-        Ok(Self { derivations, read: Vec::new(), starts: Vec::new() })
+        Ok(Self { derivations, read: SharedVec::default() })
     }
 
     /// Forgets all steps but the first.
     fn truncate(&mut self, steps: usize) {
         self.read.truncate(steps);
-        let (position, tokens) = self.read.last().copied().unwrap_or((0, 0));
-        self.starts.truncate(tokens);
+        let (position, _) = self.read.last().copied().unwrap_or((0, 0));
         self.derivations.truncate(position);
     }
 }

@@ -8,15 +8,14 @@
 use std::sync::Arc;
 
 use grammask_mask_cache::{TokenId, Vocabulary};
-
-use crate::base::shared_stack::SharedStack;
+use grammask_parser_backend::SharedVec;
 
 /// The steps of one text. Copies share nearly all of them.
 #[derive(Clone, Debug)]
 pub(super) struct History<S> {
-    steps: SharedStack<Step<S>>,
+    steps: SharedVec<Step<S>>,
     /// The texts of bytes, in order.
-    texts: SharedStack<Arc<[u8]>>,
+    texts: SharedVec<Arc<[u8]>>,
     /// The number of steps whose states are lost.
     lost: usize,
 }
@@ -41,7 +40,7 @@ const BYTES: u32 = u32::MAX;
 
 impl<S> Default for History<S> {
     fn default() -> Self {
-        Self { steps: SharedStack::default(), texts: SharedStack::default(), lost: 0 }
+        Self { steps: SharedVec::default(), texts: SharedVec::default(), lost: 0 }
     }
 }
 
@@ -73,7 +72,9 @@ impl<S: Copy> History<S> {
             self.texts.truncate(self.texts.len() - texts);
         }
         self.lost = self.lost.min(steps);
-        self.steps.truncate(steps).map(|step| step.before)
+        let left = self.steps.get(steps).map(|step| step.before);
+        self.steps.truncate(steps);
+        left
     }
 
     /// The known states before the steps, the last one first.
@@ -84,12 +85,11 @@ impl<S: Copy> History<S> {
     /// Puts others in the place of the states before the last steps, the last one first. Those before are lost.
     pub(super) fn replace_states(&mut self, states_back: &[S]) {
         self.lost = self.len() - states_back.len();
-        let mut states = states_back.iter().rev();
-        self.steps.update_from(self.lost, |step| {
-            if let Some(&state) = states.next() {
+        for (place, &state) in (self.lost..).zip(states_back.iter().rev()) {
+            if let Some(step) = self.steps.get_mut(place) {
                 step.before = state;
             }
-        });
+        }
     }
 
     /// The steps from one on.

@@ -34,12 +34,11 @@ use std::sync::Arc;
 use grammask_grammar_ir::TokenRef;
 use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::{TokenSets, ValuePosition};
-use grammask_parser_backend::{Backend, DistinctScope, Fuel, StepError};
+use grammask_parser_backend::{Backend, DistinctScope, Fuel, SharedVec, StepError};
 
 use super::json_lexer::number;
 use super::json_lexer::state::{ByteVerdict, LexState, Repeat};
 use super::value::{self, PartialContainer, PartialUndo, VALUE_OVERHEAD, Value};
-use crate::base::shared_stack::SharedStack;
 
 /// An open array or object.
 #[derive(Clone, Debug)]
@@ -104,9 +103,9 @@ pub(crate) struct UniqueScopes {
     /// The value that is being written, if it is compared: `"` and the decoded characters of a string, `#` and the text of
     /// a number, the first letter of a word.
     pub(super) text: Vec<u8>,
-    journal: SharedStack<JournalEntry>,
+    journal: SharedVec<JournalEntry>,
     /// The place before each step of the text.
-    steps: SharedStack<Mark>,
+    steps: SharedVec<Mark>,
     /// Bytes of the values that have occurred in all open containers.
     bytes: usize,
     max_bytes: usize,
@@ -129,8 +128,8 @@ impl UniqueScopes {
             last_structural: 0,
             containers: Vec::new(),
             text: Vec::new(),
-            journal: SharedStack::default(),
-            steps: SharedStack::default(),
+            journal: SharedVec::default(),
+            steps: SharedVec::default(),
             bytes: 0,
             max_bytes,
             words: Vec::new(),
@@ -143,8 +142,8 @@ impl UniqueScopes {
             // The containers share their sets with the original until one of the two adds to its own.
             containers: self.containers.clone(),
             text: self.text.clone(),
-            journal: SharedStack::default(),
-            steps: SharedStack::default(),
+            journal: SharedVec::default(),
+            steps: SharedVec::default(),
             words: Vec::new(),
             ..*self
         }
@@ -234,7 +233,8 @@ impl UniqueScopes {
 
     /// Forgets all steps but the first.
     pub(crate) fn truncate(&mut self, steps: usize) {
-        if let Some(mark) = self.steps.truncate(steps) {
+        if let Some(&mark) = self.steps.get(steps) {
+            self.steps.truncate(steps);
             self.restore(&mark);
         }
     }

@@ -115,3 +115,28 @@ fn forks_do_not_grow_with_the_text() {
         }
     }
 }
+
+/// Bounds on the tokens of rules need a second parse of the text. Forks that read on share it, but for its end.
+#[test]
+fn forks_that_read_on_share_the_second_parse() {
+    let source = "root ::= item*\nitem[max_tokens=50] ::= \"<\" [a-z<>]* \">\"";
+    let grammar = common::compiler().ebnf(source, &EbnfOptions::default()).unwrap();
+    let mut matcher = grammar.matcher();
+    let read = |matcher: &mut Matcher, times: usize| {
+        for &byte in b"<ab>".iter().cycle().take(times) {
+            // The first tokens are the bytes.
+            matcher.accept_token(TokenId::new(u32::from(byte)).unwrap()).unwrap();
+        }
+    };
+    let mut taken = Vec::new();
+    for steps in [300, 3_000] {
+        let further = steps - matcher.steps();
+        read(&mut matcher, further);
+        let mut fork = matcher.fork();
+        let (_, bytes) = peak_of(|| read(&mut fork, 4));
+        let (_, back) = peak_of(|| matcher.fork().rollback(100).unwrap());
+        taken.push(bytes.max(back));
+    }
+    println!("{taken:?} bytes");
+    assert!(taken[1] < taken[0] + 65_536, "{taken:?} bytes");
+}
