@@ -16,7 +16,6 @@ use super::options::{FreeNames, JsonSchemaOptions, Unsupported};
 use super::report::Report;
 use super::sets::goals::{Atom, GoalId};
 use super::sets::normal_form::Algebra;
-use super::simple::{estimate, one_sweep};
 use super::value_syntax::{ItemComparison, ValueSyntax};
 use super::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -78,12 +77,6 @@ fn compile_text(
     }
     let arena = Bump::new();
     let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
-    if report.is_none()
-        && schema.len() <= estimate::MAX_BYTES
-        && let Some(grammar) = one_sweep::grammar_if_simple(&value, options)
-    {
-        return Ok((grammar, None));
-    }
     compile_parsed(
         &value,
         &with_limits_of(schema, options),
@@ -161,36 +154,8 @@ pub(crate) fn compile_within(
     excludes: &[Box<str>],
 ) -> Result<Grammar, Diagnostics> {
     let arena = Bump::new();
-    within(&json::borrowed(schema, &arena), options, syntax, excludes)
-}
-
-/// As [`compile_within`], for a text with an [estimate](estimate::SimpleSchema).
-pub(crate) fn compile_simple(schema: &str, options: &JsonSchemaOptions) -> Result<Grammar, Diagnostics> {
-    let arena = Bump::new();
-    let value = json::parse(schema, &arena).map_err(|error| syntax_error(schema, &error))?;
-    match one_sweep::grammar(&value, options) {
-        Some(grammar) => Ok(grammar),
-        None => within(&value, options, ValueSyntax::Json, &[]),
-    }
-}
-
-/// The general way, for schemas that the [fast path](one_sweep::grammar) may take too.
-#[cfg(test)]
-pub(super) fn compile_by_normal_forms(
-    schema: &json::Value<'_>,
-    options: &JsonSchemaOptions,
-) -> Result<Grammar, Box<Diagnostic>> {
-    compile_parsed(schema, options, ValueSyntax::Json, ItemComparison::Possible, &[], None)
-        .map(|(grammar, _)| grammar)
-}
-
-fn within(
-    schema: &json::Value<'_>,
-    options: &JsonSchemaOptions,
-    syntax: ValueSyntax,
-    excludes: &[Box<str>],
-) -> Result<Grammar, Diagnostics> {
-    match compile_parsed(schema, options, syntax, ItemComparison::Impossible, excludes, None) {
+    let schema = json::borrowed(schema, &arena);
+    match compile_parsed(&schema, options, syntax, ItemComparison::Impossible, excludes, None) {
         Ok((grammar, _)) => Ok(grammar),
         Err(error) => Err((*error).into()),
     }

@@ -28,7 +28,7 @@
 //! each gets one rule. That is why recursion ends and equal parts are shared, and why a document of 50,000
 //! definitions costs only as much as the ten that are used. The method is that of witness generation for JSON
 //! Schema (Attouche et al., VLDB 2022). Schemas without anything to compute, as those of most tools are, are
-//! found by one pass ([`estimate`]), and written to the same grammar without that detour.
+//! found by one pass ([`estimate`]), so that their grammars can be written when a text first needs them.
 //!
 //! # The texts
 //!
@@ -106,15 +106,16 @@ mod normalize;
 
 mod lower;
 
-mod simple;
+mod estimate;
 
 mod compile;
 
 mod locate;
 
+pub(crate) use self::compile::compile_within;
 pub use self::compile::{Compiled, compile, compile_grammar, compile_value, report};
-pub(crate) use self::compile::{compile_simple, compile_within};
 pub use self::document::keyword_table::{KEYWORDS, Keyword, keyword_table};
+pub use self::estimate::{SimpleSchema, estimate, estimate_value};
 pub use self::locate::located;
 pub use self::options::{
     Escapes, Formats, FreeNames, JsonSchemaLimits, JsonSchemaOptions, KeyOrder, Numbers, Objects, Spelling,
@@ -123,4 +124,3 @@ pub use self::options::{
 pub use self::report::{Report, ReportEntry, Treatment};
 pub use self::retriever::Retriever;
 pub use self::sets::formats::format_table;
-pub use self::simple::estimate::{SimpleSchema, estimate, estimate_value};

@@ -83,18 +83,9 @@ impl SchemaContent {
         if let Some(max) = self.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(max) };
         }
-        let grammar = match self.schema.unread() {
-            Some(text) if self.style == Style::Json && self.excludes.is_empty() => {
-                json_schema::compile_simple(text, &options)
-            }
-            _ => json_schema::compile_within(
-                self.schema.value(),
-                &options,
-                self.style.written(),
-                &self.excludes,
-            ),
-        };
-        grammar.map_err(|error| (*in_schema(error, prefix)).into())
+        let (schema, syntax) = (self.schema.value(), self.style.written());
+        json_schema::compile_within(schema, &options, syntax, &self.excludes)
+            .map_err(|error| (*in_schema(error, prefix)).into())
     }
 }
 

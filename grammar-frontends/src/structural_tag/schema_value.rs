@@ -57,11 +57,6 @@ impl SchemaValue {
         self.0.source.as_ref().map(|source| &*source.text)
     }
 
-    /// The text, where the value was not read and what it says can be read from there.
-    pub(super) fn unread(&self) -> Option<&str> {
-        self.text().filter(|_| self.0.value.get().is_none())
-    }
-
     pub(super) fn simple_schema(&self) -> Option<SimpleSchema> {
         match &self.0.source {
             Some(source) => source.simple,
@@ -119,11 +114,10 @@ mod tests {
     fn plain_schemas_are_read_late() {
         let plain = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
         let late = SchemaValue::read(plain).unwrap();
-        assert!(late.simple_schema().is_some() && late.unread().is_some());
+        assert!(late.simple_schema().is_some() && late.0.value.get().is_none());
         assert_eq!(late, SchemaValue::from(Arc::new(plain.parse().unwrap())));
-        assert!(late.unread().is_none());
         let other = SchemaValue::read(r#"{"anyOf": []}"#).unwrap();
-        assert!(other.simple_schema().is_none() && other.unread().is_none());
+        assert!(other.simple_schema().is_none() && other.0.value.get().is_some());
         assert!(SchemaValue::read(r#"{"a": tru}"#).is_none());
     }
 }

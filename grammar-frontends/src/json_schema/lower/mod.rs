@@ -1,6 +1,6 @@
 //! From normal forms to rules. The goal of the root comes in; a grammar goes out, with one rule for each value, array
-//! and object that the root reaches. One file writes one kind of value. How a set is written may change here alone, but
-//! `simple` writes the same rules for simple schemas: a test compares both. Imports `document`, `sets` and `normalize`.
+//! and object that the root reaches. One file writes one kind of value. How a set is written may change here alone. Imports
+//! `document`, `sets` and `normalize`.
 
 pub(super) mod containers;
 pub(super) mod contains;

@@ -28,7 +28,7 @@ pub struct SimpleSchema {
 }
 
 /// Bytes of a text that is looked at.
-pub(crate) const MAX_BYTES: usize = 1 << 15;
+const MAX_BYTES: usize = 1 << 15;
 
 /// Schemas inside of one another.
 const MAX_DEPTH: u32 = 16;
