@@ -1,6 +1,10 @@
 //! Options for a caller.
 
-use grammask_grammar_ir::{Interrupt, Toggle, setters};
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use grammask_grammar_ir::{Interrupt, PerProcess, Toggle, setters};
 
 /// Options of [`compile`](fn@crate::compile).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,8 +23,8 @@ pub struct CompileOptions {
     /// States that go on alike are merged (default: on). A tenth of the work; without it masks take 14% longer,
     /// since equal ways on are different sets to the parser.
     pub suffix_merging: Toggle,
-    /// Rules that a frontend says to be common are compiled once for the process, and their automata copied
-    /// (default: on). A fifth of the work of compiling JSON schemas.
+    /// Rules that a frontend says to be common are compiled once for these options and their clones, and their
+    /// automata copied (default: on). A fifth of the work of compiling JSON schemas.
     pub shared_rules: Toggle,
     /// Small fragments without calls are determinised and minimised where they do not grow (default: on).
     pub determinization: Toggle,
@@ -50,6 +54,31 @@ pub struct CompileOptions {
     pub text: TextLimits,
     /// Stops the work from outside (default: never).
     pub interrupt: Interrupt,
+    scratch: CompileScratch,
+}
+
+/// Results that later compilations can use, for all clones of some options. They do not change what is compiled.
+#[derive(Clone, Default)]
+struct CompileScratch(Arc<PerProcess<Mutex<Kept>>>);
+
+/// Of any type: this file knows no automata.
+type Kept = Vec<Arc<dyn Any + Send + Sync>>;
+
+/// Results that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
+const MAX_KEPT: usize = 32;
+
+impl PartialEq for CompileScratch {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for CompileScratch {}
+
+impl fmt::Debug for CompileScratch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("CompileScratch")
+    }
 }
 
 impl Default for CompileOptions {
@@ -71,11 +100,35 @@ impl Default for CompileOptions {
             max_edges: 6_500_000,
             text: TextLimits::default(),
             interrupt: Interrupt::never(),
+            scratch: CompileScratch::default(),
         }
     }
 }
 
 impl CompileOptions {
+    /// The newest result that is kept and of use.
+    pub(crate) fn find_kept<T: Send + Sync + 'static, U>(
+        &self,
+        of_use: impl Fn(&Arc<T>) -> Option<U>,
+    ) -> Option<U> {
+        let kept = self.scratch.0.lock();
+        kept.iter().rev().find_map(|it| of_use(&Arc::clone(it).downcast().ok()?))
+    }
+
+    /// Keeps a result. It must not hold options that keep it.
+    pub(crate) fn keep<T: Send + Sync + 'static>(&self, result: Arc<T>) {
+        let mut kept = self.scratch.0.lock();
+        if kept.len() == MAX_KEPT {
+            kept.remove(0);
+        }
+        kept.push(result);
+    }
+
+    /// The same for work that goes on by itself: without an interrupt, and with nothing kept.
+    pub(crate) fn alone(&self) -> Self {
+        Self { interrupt: Interrupt::never(), scratch: CompileScratch::default(), ..self.clone() }
+    }
+
     /// Whether both compile to the same, interrupts apart.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         // The time of a compilation does not change its result.

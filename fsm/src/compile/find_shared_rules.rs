@@ -1,4 +1,4 @@
-//! Parts that many grammars have in common, compiled once for the process.
+//! Parts that many grammars have in common, compiled once for the options of a caller.
 //!
 //! Nearly every JSON schema leaves some value open, and then its grammar holds the rules of any JSON value.
 //! For a schema of the median size they are a third of the states. Naively each grammar has them built, and
@@ -10,9 +10,9 @@
 //! The result does not depend on earlier compilations: a part that is not kept yet is compiled
 //! first, and copied then.
 
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::Arc;
 
-use grammask_grammar_ir::{Grammar, Interrupt, PerProcess, RuleId, Toggle, passes};
+use grammask_grammar_ir::{Grammar, RuleId, Toggle, passes};
 
 use crate::build::shared_rules::{SharedMatch, SharedRules};
 use crate::compile::pipeline::{CompiledPlaces, compile_with_places};
@@ -21,13 +21,8 @@ use crate::ids::Id;
 use crate::options::CompileOptions;
 use crate::program::tables::{Count, FragmentId, Role};
 
-/// Parts that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
-const MAX_KEPT: usize = 32;
-
 /// The most expressions of a part. Larger ones are written in place.
 const MAX_EXPRESSIONS: usize = 1024;
-
-static KEPT: LazyLock<PerProcess<Mutex<Vec<Arc<SharedRules>>>>> = LazyLock::new(PerProcess::default);
 
 /// Finds the automata of a common rule.
 pub(crate) fn find_shared_rules(
@@ -45,17 +40,11 @@ pub(crate) fn find_shared_rules(
     let known = |common: &Arc<SharedRules>| {
         Some(SharedMatch { counterparts: same(common)?, shared: Arc::clone(common) })
     };
-    let kept = KEPT.lock().iter().rev().find_map(known);
-    if kept.is_some() {
-        return kept;
-    }
-    let found = known(&Arc::new(compile_shared_rules(grammar, rule, options)?))?;
-    let mut kept = KEPT.lock();
-    if kept.len() == MAX_KEPT {
-        kept.remove(0);
-    }
-    kept.push(Arc::clone(&found.shared));
-    Some(found)
+    options.find_kept(known).or_else(|| {
+        let found = known(&Arc::new(compile_shared_rules(grammar, rule, options)?))?;
+        options.keep(Arc::clone(&found.shared));
+        Some(found)
+    })
 }
 
 fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOptions) -> Option<SharedRules> {
@@ -64,7 +53,7 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
         return None;
     }
     // Since this is small, an interrupt can wait: it must not decide what is kept.
-    let options = CompileOptions { interrupt: Interrupt::never(), ..options.clone() };
+    let options = options.alone();
     let (program, made) = compile_with_places(&grammar, &options).ok()?;
     let is_plain = program.token_edges.is_empty()
         && program.labels.is_empty()
