@@ -1,6 +1,6 @@
 //! The public face of the algebra.
 
-use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, GrammarError, Interrupt, RuleId};
+use grammask_grammar_ir::{CharRange, ExprId, Grammar, Interrupt};
 
 use super::alphabet::intersection;
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
@@ -33,17 +33,6 @@ use crate::options::TextLimits;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextAutomaton {
     dfa: RangeDfa,
-}
-
-/// The language `class{min,max}`: texts of a bounded number of characters, all from one class.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ClassRun {
-    /// The class, as sorted and disjoint ranges. Empty if only the empty text is accepted.
-    pub class: Vec<CharRange>,
-    /// Least number of characters.
-    pub min: u32,
-    /// Greatest number, `None` for any.
-    pub max: Option<u32>,
 }
 
 impl TextAutomaton {
@@ -183,40 +172,6 @@ impl TextAutomaton {
         Some((shortest, (seen == count).then_some(longest)))
     }
 
-    /// The language as `class{min,max}`, if it is one.
-    pub fn as_class_run(&self) -> Option<ClassRun> {
-        let mut state = TextStateId::FIRST;
-        let mut length = 0;
-        let mut min = None;
-        let class = self.dfa.arcs(state);
-        let alike = |arcs: &[RangeArc]| {
-            arcs.len() == class.len()
-                && arcs.iter().zip(class).all(|(left, right)| (left.lo, left.hi) == (right.lo, right.hi))
-                && arcs.iter().all(|arc| arc.to == arcs[0].to)
-        };
-        let run = |min, max| {
-            let class = class.iter().map(|arc| (character(arc.lo), character(arc.hi))).collect();
-            Some(ClassRun { class, min, max })
-        };
-        loop {
-            let arcs = self.dfa.arcs(state);
-            if self.dfa.is_final(state) {
-                min.get_or_insert(length);
-            } else if min.is_some() {
-                return None;
-            }
-            match arcs.first() {
-                None => return run(min?, Some(length)),
-                Some(_) if !alike(arcs) => return None,
-                Some(arc) if arc.to == state => return run(min?, None),
-                // The automaton is numbered breadth-first: in a chain every state follows the one before.
-                Some(arc) if arc.to != state.plus(1) => return None,
-                Some(arc) => state = arc.to,
-            }
-            length += 1;
-        }
-    }
-
     /// One of the shortest accepted texts, of legible characters where there is a choice.
     pub fn shortest_text(&self) -> Option<String> {
         let mut came_from: IdVec<TextStateId, Option<(TextStateId, RangeArc)>> =
@@ -332,37 +287,6 @@ impl TextAutomaton {
             }
         }
         Some(rows)
-    }
-
-    /// Adds the language to a grammar, as right-linear rules of which the first is returned: one rule a
-    /// state, named after `hint`. A loop through more than one state makes the rules recursive; expressions
-    /// that refer to them cannot be below a regular operator then.
-    pub fn to_rules(&self, builder: &mut GrammarBuilder, hint: &str) -> Result<RuleId, GrammarError> {
-        let rules = self.dfa.states().map(|_| builder.declare_fresh(hint));
-        let rules: IdVec<TextStateId, RuleId> = rules.collect::<Result<_, _>>()?;
-        for state in self.dfa.states() {
-            let mut arcs = self.dfa.arcs(state).to_vec();
-            arcs.sort_by_key(|arc| arc.to);
-            let mut alternatives = Vec::new();
-            // A loop at one state becomes a repeat, so that a regular operator can still be around the rules.
-            let mut own_loop = None;
-            for group in arcs.chunk_by(|left, right| left.to == right.to) {
-                let class = builder.class(group.iter().map(|arc| (character(arc.lo), character(arc.hi))));
-                if group[0].to == state {
-                    own_loop = Some(builder.repeat(class, 0, None));
-                } else {
-                    let rest = builder.rule(rules[group[0].to]);
-                    alternatives.push(builder.sequence([class, rest]));
-                }
-            }
-            if self.dfa.is_final(state) {
-                alternatives.push(builder.empty());
-            }
-            let rest = builder.choice(alternatives);
-            let body = builder.sequence(own_loop.into_iter().chain([rest]));
-            builder.define(rules[state], body)?;
-        }
-        Ok(rules[TextStateId::FIRST])
     }
 
     fn minimal(dfa: &RangeDfa, limits: &TextLimits) -> Result<Self, AutomataError> {

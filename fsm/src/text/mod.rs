@@ -29,4 +29,4 @@ mod counted;
 pub(crate) mod evaluate;
 mod automaton;
 
-pub use automaton::{ClassRun, TextAutomaton};
+pub use automaton::TextAutomaton;

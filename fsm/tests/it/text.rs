@@ -1,10 +1,10 @@
 //! The algebra of texts.
 
-use grammask_fsm::text::{ClassRun, TextAutomaton};
-use grammask_fsm::{AutomataError, Cause, CompileOptions, TextLimits, compile};
+use grammask_fsm::text::TextAutomaton;
+use grammask_fsm::{AutomataError, Cause, TextLimits};
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
-use crate::{check, grammar, simulate};
+use crate::{check, grammar};
 
 fn automaton(write: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> TextAutomaton {
     let grammar = grammar(write);
@@ -118,46 +118,6 @@ fn few_rows_of_classes_are_listed() {
     assert_eq!(TextAutomaton::everything().rows(100, u32::MAX), None);
     assert_eq!(TextAutomaton::nothing().rows(0, 0), Some(Vec::new()));
     assert_eq!(TextAutomaton::from_literals([""]).rows(1, 0), Some(vec![Vec::new()]));
-}
-
-#[test]
-fn class_runs_are_recognised() {
-    let run = |min, max| {
-        automaton(|builder| {
-            let class = builder.class([('a', 'z'), ('é', '€')]);
-            builder.repeat(class, min, max)
-        })
-        .as_class_run()
-    };
-    let class = vec![('a', 'z'), ('é', '€')];
-    for (min, max) in [(0, None), (1, None), (3, None), (0, Some(1)), (2, Some(2)), (2, Some(500))] {
-        assert_eq!(run(min, max), Some(ClassRun { class: class.clone(), min, max }));
-    }
-    assert_eq!(
-        TextAutomaton::everything().as_class_run(),
-        Some(ClassRun { class: vec![('\0', char::MAX)], min: 0, max: None })
-    );
-    let only_empty = ClassRun { class: vec![], min: 0, max: Some(0) };
-    assert_eq!(TextAutomaton::from_literals([""]).as_class_run(), Some(only_empty));
-    assert_eq!(TextAutomaton::from_literals(["ab"]).as_class_run(), None);
-    assert_eq!(TextAutomaton::from_literals(["a", "aaa"]).as_class_run(), None);
-    assert_eq!(TextAutomaton::nothing().as_class_run(), None);
-}
-
-#[test]
-fn automata_become_rules() {
-    let names = TextAutomaton::from_literals(["id", "idx", "name"]);
-    for automaton in [names.complement(), names, TextAutomaton::nothing(), TextAutomaton::everything()] {
-        let mut builder = GrammarBuilder::new();
-        let root = automaton.to_rules(&mut builder, "name").expect("new names");
-        let grammar = builder.finish(root).expect("a good grammar");
-        let program = compile(&grammar, &CompileOptions::default());
-        assert_eq!(program.is_err(), automaton.is_empty());
-        for text in ["", "i", "id", "idx", "idxx", "name", "nam€", "\u{1D11E}"] {
-            let accepted = program.as_ref().is_ok_and(|program| simulate::accepts(program, text.as_bytes()));
-            assert_eq!(accepted, automaton.accepts(text), "{text}");
-        }
-    }
 }
 
 #[test]
