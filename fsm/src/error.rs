@@ -51,7 +51,7 @@ impl AutomataError {
             Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::PartBelowOperator) => Cause::PartBelowOperator,
-            Kind::Failure(Failure::Limit { .. } | Failure::EstimateExceeded) => Cause::LimitReached,
+            Kind::Failure(Failure::Limit { .. } | Failure::EstimateWrong) => Cause::LimitReached,
             Kind::Failure(Failure::Interrupted(_) | Failure::LeftBehind) => Cause::Interrupted,
         }
     }
@@ -134,8 +134,8 @@ impl AutomataError {
             Kind::Failure(Failure::LeftBehind) => message.write_str(
                 "it was being compiled when this process was forked; clear the caches and compile the structure anew",
             ),
-            Kind::Failure(Failure::EstimateExceeded) => message.write_str(
-                "its automata are larger than could be foreseen; switch `deferred_programs` off",
+            Kind::Failure(Failure::EstimateWrong) => message.write_str(
+                "its automata are not those that were foreseen; switch `deferred_programs` off",
             ),
         }
     }
@@ -149,7 +149,7 @@ pub(crate) enum Failure {
     PartBelowOperator,
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },
     Interrupted(Interrupted),
-    EstimateExceeded,
+    EstimateWrong,
     LeftBehind,
 }
 

@@ -9,6 +9,9 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut, Range};
 
+/// Tables are numbered in 32 bits, with two bits to spare.
+pub(crate) const MAX_NUMBERS: usize = (1 << 30) - 1;
+
 /// The number of an item in its table.
 pub(crate) trait Id: Copy + Ord + Hash + Debug {
     /// The first item.
@@ -87,13 +90,6 @@ macro_rules! define_id {
             #[inline]
             pub fn raw(self) -> u32 {
                 self.0
-            }
-
-            /// The id with that number, which must not be `u32::MAX`.
-            #[inline]
-            pub(crate) fn from_raw(raw: u32) -> Self {
-                debug_assert_ne!(raw, u32::MAX);
-                Self(raw)
             }
         }
     };

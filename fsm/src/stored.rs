@@ -106,7 +106,7 @@ impl TryFrom<Unchecked> for Program {
             fragments,
             root,
             byte_classes,
-            sub_programs: SubPrograms::default(),
+            sub_programs: SubPrograms::none(),
             corners: OnceLock::new(),
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();

@@ -89,7 +89,7 @@ impl DeferredProgram {
 
 /// The options without their interrupt: a deferred job may run long after the call that the interrupt belongs to.
 pub(crate) fn uninterrupted(options: &CompileOptions) -> Arc<CompileOptions> {
-    Arc::new(CompileOptions { interrupt: Interrupt::never(), ..options.clone() })
+    Arc::new(options.clone().interrupt(Interrupt::never()))
 }
 
 impl DeferredJob for CompileJob {
@@ -98,8 +98,10 @@ impl DeferredJob for CompileJob {
         loop {
             let left = match step {
                 Step::Left(left) => left,
-                Step::Done(program, _) if footprint.fits(&program) => return Ok(Progress::Done(program)),
-                Step::Done(_, source) => return Err(Failure::EstimateExceeded.in_rule(source.rule_name())),
+                Step::Done(program, _) if footprint.is_true_of(&program) => {
+                    return Ok(Progress::Done(program));
+                }
+                Step::Done(_, source) => return Err(Failure::EstimateWrong.in_rule(source.rule_name())),
             };
             // Writing the grammar is a small part of the work; building and finishing are about a half each.
             let goes_on = match urgency {
@@ -119,7 +121,7 @@ impl CompileJob {
     fn step(self) -> Result<Step, AutomataError> {
         match self {
             Self::Write { write, options } => {
-                let grammar = write().ok_or_else(|| Failure::EstimateExceeded.alone())?;
+                let grammar = write().ok_or_else(|| Failure::EstimateWrong.alone())?;
                 Ok(Step::Left(Self::Build { source: Source::Whole(Box::new(grammar)), options }))
             }
             Self::Build { source, options } => {

@@ -2,31 +2,24 @@
 //!
 //! A program that refers to another one needs to know little of it. The other one must derive something and
 //! must not begin with itself, so that no fact about the whole depends on it. Also needed are the bytes that
-//! it distinguishes, and upper bounds on its states and fragments, so that the programs after it can have
-//! numbers. For most grammars one pass over the expressions is enough. Facts are found on the way back from
-//! the operands; references back to an expression that is being visited are assumed to derive nothing, and
-//! visited again until nothing changes. Sizes are added up as the build would write them. Numbers are cheap,
-//! so the bound on the size is generous. It is checked when the automata exist, and it has always held.
+//! it distinguishes. For most grammars one pass over the expressions is enough. Facts are found on the way
+//! back from the operands; references back to an expression that is being visited are assumed to derive
+//! nothing, and visited again until nothing changes. Sizes are added up as the build would write them. They
+//! are counted against limits on the whole and budgets of memory, and nothing else depends on them.
 //!
 //! Some parts are left to the build. They are those that only an automaton can decide (intersections,
 //! complements of more than a list of names), those that name tokens, and rules with options.
 
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
 
-use crate::ids::Id;
 use crate::options::CompileOptions;
 use crate::program::byte_classes::ByteClasses;
-use crate::program::deferred::{Callable, Footprint};
-use crate::program::tables::{FragmentId, LabelId, Program, StateId};
+use crate::program::deferred::{Callable, Footprint, PartSize};
+use crate::program::tables::Program;
 use crate::utf8::SEQUENCES;
 
-/// Automata that are written in more states than this are built at once: numbers are cheap, not free.
+/// Automata that are written in more states than this are built at once: a text would wait long for them.
 const MAX_STATES: u32 = 1 << 18;
-
-/// Numbers reserved for each state that is written, and for the parts that all automata may have (escapes of
-/// every character).
-const SPARE_FACTOR: u32 = 4;
-const SPARE: u32 = 1 << 11;
 
 /// This many of the written states become one. For 7,248 JSON schemas the mean is 6, and for all but two of
 /// those that are not small it is more than 2.
@@ -46,14 +39,11 @@ const MAX_TEXT: usize = 1 << 12;
 const MAX_ROUNDS: u32 = 16;
 
 impl Footprint {
-    /// Whether a program fits its estimate.
-    pub(crate) fn fits(&self, program: &Program) -> bool {
+    /// Whether all facts but the size are those of a program.
+    pub(crate) fn is_true_of(&self, program: &Program) -> bool {
         let root = program.fragment(program.root());
         let both = ByteClasses::finer([&self.classes, &program.byte_classes]);
-        program.own_state_count() <= self.states.index()
-            && program.fragments.len() <= self.fragments.index()
-            && program.root() == self.root
-            && !root.call_is_nullable()
+        !root.call_is_nullable()
             && program.labels.is_empty()
             && program.sub_programs.is_empty()
             && !program.own_options()
@@ -85,19 +75,13 @@ fn footprint(written: u32, merged: u32, bytes: ByteBounds, options: &CompileOpti
 impl Footprint {
     /// The footprint of automata that are written in `written` states, of which `merged` become one.
     fn estimated(written: u32, merged: u32, classes: ByteClasses) -> Self {
-        let likely_states = usize::try_from(64 + written / merged).unwrap_or(usize::MAX);
-        // `written` is bounded by `MAX_STATES`, so this cannot overflow.
-        let numbers = SPARE + SPARE_FACTOR * written;
+        let states = usize::try_from(64 + written / merged).unwrap_or(usize::MAX);
         Self {
-            states: StateId::from_raw(numbers),
-            fragments: FragmentId::from_raw(numbers),
-            root: FragmentId::FIRST,
-            labels: LabelId::FIRST,
-            likely_states,
-            likely_edges: 2 * likely_states,
-            bytes: likely_states * STATE_BYTES,
+            size: PartSize { states, edges: 2 * states },
+            bytes: states * STATE_BYTES,
             callable: Callable::Anywhere,
             has_options: false,
+            has_labels: false,
             classes,
         }
     }

@@ -14,11 +14,10 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
 use crate::error::{AutomataError, Failure};
-use crate::ids::{Id, IdVec, PartId, ids};
+use crate::ids::{IdVec, MAX_NUMBERS, PartId, ids};
 use crate::options::CompileOptions;
 use crate::program::deferred::DeferredProgram;
-use crate::program::state_tables::StateTables;
-use crate::program::tables::{Fragment, FragmentId, LabelId, Permutation, Program, Role, StateId, TokenEdge};
+use crate::program::tables::Program;
 
 /// A rule of a grammar whose automata were compiled before: the rule stands for the sentences of the program. The
 /// body that the rule has in the grammar is not read. Token ids are those of the grammar's vocabulary.
@@ -104,9 +103,7 @@ impl<'p> Parts<'p> {
         };
         let list: IdVec<PartId, Decided<'p>> =
             list.iter().map(decide).collect::<Result<_, AutomataError>>()?;
-        // Tables are numbered in 32 bits, with two bits to spare.
-        let cap = (1 << 30) - 1;
-        let (mut states, mut edges, mut numbers) = (0_usize, 0_usize, 0_usize);
+        let (mut states, mut edges) = (0_usize, 0_usize);
         for part in list.iter() {
             match part {
                 Decided::Copy(program) => {
@@ -114,19 +111,18 @@ impl<'p> Parts<'p> {
                     edges += program.edge_count();
                 }
                 Decided::Refer(program) => {
-                    let footprint = program.footprint();
-                    states += footprint.likely_states;
-                    edges += footprint.likely_edges;
-                    numbers += footprint.states.index().max(footprint.fragments.index());
+                    let size = program.footprint().size;
+                    states += size.states;
+                    edges += size.edges;
                 }
             }
         }
-        let most = options.max_states.min(cap);
-        if states > most || numbers + states > cap {
+        let most = options.max_states.min(MAX_NUMBERS);
+        if states > most {
             let failure = Failure::Limit { what: "states", limit: most, knob: Some("max_states") };
             return Err(failure.alone());
         }
-        let most = options.max_edges.min(cap);
+        let most = options.max_edges.min(MAX_NUMBERS);
         if edges > most {
             let failure = Failure::Limit { what: "edges", limit: most, knob: Some("max_edges") };
             return Err(failure.alone());
@@ -212,92 +208,5 @@ impl<'p> Parts<'p> {
             }
         }
         None
-    }
-}
-
-/// Where the numbers of a part begin in the program that it is put into.
-pub(crate) struct Linked<'p> {
-    pub(crate) program: &'p Program,
-    /// The number of the part's root.
-    pub(crate) root: FragmentId,
-    /// The first of the numbers of its other fragments.
-    pub(crate) others: FragmentId,
-    /// The number of its first state.
-    pub(crate) first_state: StateId,
-}
-
-impl<'p> Linked<'p> {
-    /// Parts by their root's number, first state and program; the numbers of other fragments begin at `others`.
-    pub(crate) fn all(
-        roots: impl Iterator<Item = (FragmentId, StateId, &'p Program)>,
-        mut others: FragmentId,
-    ) -> Vec<Self> {
-        let numbered = roots.map(|(root, first_state, program)| {
-            let part = Self { program, root, others, first_state };
-            others = others.plus(program.fragments.len() - 1);
-            part
-        });
-        numbered.collect()
-    }
-
-    fn fragment(&self, id: FragmentId) -> FragmentId {
-        // The root takes the place of the rule's own fragment. All others follow in their order, without a
-        // gap where the root was.
-        match id.cmp(&self.program.root) {
-            std::cmp::Ordering::Equal => self.root,
-            std::cmp::Ordering::Less => self.others.plus(id.index()),
-            std::cmp::Ordering::Greater => self.others.plus(id.index() - 1),
-        }
-    }
-
-    fn state(&self, id: StateId) -> StateId {
-        self.first_state.plus(id.index())
-    }
-
-    /// The part's root as a fragment of the whole.
-    pub(crate) fn root(&self) -> Fragment {
-        self.moved(self.program.fragment(self.program.root))
-    }
-
-    /// The part's other fragments, in the order of their new numbers.
-    pub(crate) fn others(&self) -> impl Iterator<Item = Fragment> + '_ {
-        let root = self.program.root.index();
-        let others = self.program.fragments.iter().enumerate().filter(move |&(index, _)| index != root);
-        others.map(|(_, fragment)| self.moved(fragment))
-    }
-
-    fn moved(&self, fragment: &Fragment) -> Fragment {
-        let role = match &fragment.role {
-            Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
-                parts: permutation.parts.iter().map(|part| part.map(|id| self.fragment(id))).collect(),
-                separator: permutation.separator.map(|id| self.fragment(id)),
-                ..(**permutation).clone()
-            })),
-            other => other.clone(),
-        };
-        Fragment {
-            name: fragment.name.clone(),
-            start: self.state(fragment.start),
-            role,
-            options: fragment.options.clone(),
-            ..*fragment
-        }
-    }
-
-    /// Adds the part's states to the tables; the row after the last one is not among them.
-    pub(crate) fn push_states(&self, program: &mut Program) {
-        let part = self.program;
-        debug_assert_eq!(program.states.len(), self.first_state.index());
-        let Program { byte_edges, epsilons, calls, .. } = part;
-        let rows = &part.states[..part.own_state_count()];
-        let tables = StateTables { rows, byte_edges, epsilons, calls };
-        program.tables_mut().extend(tables, |state| self.state(state), |fragment| self.fragment(fragment));
-        // Labels are few: those of the whole come first, then each part's.
-        let labels = LabelId::from_index(program.labels.len());
-        program.labels.extend_from_slice(&part.labels);
-        program.token_edges.extend(part.token_edges.iter().map(|edge| TokenEdge {
-            label: labels.plus(edge.label.index()),
-            target: self.state(edge.target),
-        }));
     }
 }

@@ -3,7 +3,7 @@
 //! Fragments are numbered as they are met from the root on, states breadth-first inside their fragment, so
 //! that neighbours lie side by side. Unreachable parts are not written.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use grammask_grammar_ir::{Grammar, RuleId};
 
@@ -12,11 +12,12 @@ use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::is_plain;
 use crate::draft::prebuilt::{PrebuiltStates, callee};
 use crate::ids::{Id, IdVec, Offset, PartId};
-use crate::link::scope::{Linked, Parts};
+use crate::link::scope::Parts;
 use crate::passes::ids::ChainId;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::fragment_name::FragmentName;
-use crate::program::sub_programs::{FirstIds, SubPrograms};
+use crate::program::state_tables::Linked;
+use crate::program::sub_programs::SubPrograms;
 use crate::program::tables::StateRow;
 use crate::program::tables::{
     ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role, StateId, TokenEdge,
@@ -36,13 +37,11 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     // Two sweeps: the first one gives every reachable fragment and state its number, in the order in which
     // the second one writes them. So an edge can be written before its target is.
     let mut numbering = Numbering::new(&draft, parts);
-    let linked = numbering.linked(&draft, parts);
+    let labels = std::mem::take(&mut draft.labels).into_labels();
+    let linked = numbering.linked(&draft, parts, labels.len());
     // Numbers of sub-programs come last of all, after the fragments of linked parts, whose count is known
     // only now.
-    numbering.sub_programs_after(
-        parts,
-        linked.last().map(|part| part.others.plus(part.program.fragments.len() - 1)),
-    );
+    numbering.sub_programs_after(linked.last().map(Linked::others_end));
     let mut next_linked = linked.iter();
     let mut program = Program {
         states: Vec::with_capacity(numbering.next_state.index() + 1),
@@ -51,13 +50,9 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         calls: Vec::with_capacity(
             draft.prebuilt.call_count() + 2 * numbering.fragments.len() + numbering.chain_bytes,
         ),
-        token_edges: Vec::new(),
-        labels: std::mem::take(&mut draft.labels).into_labels(),
+        labels,
         fragments: Vec::with_capacity(numbering.fragments.len()),
-        root: FragmentId::FIRST,
-        byte_classes: ByteClasses::from_ranges([]),
-        sub_programs: SubPrograms::default(),
-        corners: OnceLock::new(),
+        ..Program::empty()
     };
     let names = rule_names(&draft, &numbering, grammar);
     let mut name_at = 0;
@@ -79,6 +74,8 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
             let options = root.options.clone().or_else(|| options(grammar, fragment.rule));
             program.fragments.push(Fragment { options, ..root });
             part.push_states(&mut program);
+            // Labels are few: those of the whole come first, then each part's.
+            program.labels.extend_from_slice(&part.program.labels);
             continue;
         }
         let start = match fragment.prebuilt {
@@ -166,16 +163,15 @@ fn refer(program: &mut Program, sub_programs: &[(DraftFragmentId, PartId)], part
     if sub_programs.is_empty() {
         return;
     }
-    let mut begin = FirstIds::behind(program);
-    let mut all = SubPrograms::with_capacity(sub_programs.len());
+    let mut all = SubPrograms::behind(program.own_ends(), sub_programs.len());
     let mut classes = vec![&program.byte_classes];
     for &(_, part) in sub_programs {
         let Some(unit) = parts.referred(part) else { continue };
         // Labels are few, so those of sub-programs are copied into the whole, and token sets can be asked for
         // by one number.
-        begin.label = LabelId::from_index(program.labels.len());
+        let first_label = LabelId::from_index(program.labels.len());
         program.labels.extend_from_slice(unit.labels());
-        begin = all.push(unit, &unit.footprint().reservation(), begin);
+        all.push(unit, unit.footprint().has_options, first_label);
         classes.push(&unit.footprint().classes);
     }
     program.byte_classes = ByteClasses::finer(classes);
@@ -296,12 +292,15 @@ impl Numbering {
     }
 
     /// The parts that are reached, in the order of their fragments.
-    fn linked<'p>(&self, draft: &Draft, parts: &'p Parts<'_>) -> Vec<Linked<'p>> {
-        let roots = self.fragments.entries().filter_map(|(root, &(old, first, _))| {
-            let part = draft.fragments[old].linked?;
-            Some((root, first, parts.copied(part)?))
+    fn linked<'p>(&self, draft: &Draft, parts: &'p Parts<'_>, labels: usize) -> Vec<Linked<'p>> {
+        let (mut others, mut first_label) = (self.fragments.next_id(), LabelId::from_index(labels));
+        let linked = self.fragments.entries().filter_map(|(root, &(old, first_state, _))| {
+            let program = parts.copied(draft.fragments[old].linked?)?;
+            let linked = Linked { program, root, others, first_state, first_label };
+            (others, first_label) = (linked.others_end(), first_label.plus(program.labels.len()));
+            Some(linked)
         });
-        Linked::all(roots, self.fragments.next_id())
+        linked.collect()
     }
 
     fn number_states(&mut self, draft: &Draft, parts: &Parts<'_>, start: DraftStateId) {
@@ -378,7 +377,7 @@ impl Numbering {
         }
         let part = draft.fragments[fragment].linked;
         match part.and_then(|part| Some((part, parts.referred(part)?))) {
-            // For now the number that it has among the sub_programs. The root of all is among the fragments.
+            // For now its place in the list, which no edge has read yet. The root of all is among the fragments.
             Some((part, _)) => {
                 *number = FragmentId::from_index(self.sub_programs.len());
                 self.sub_programs.push((fragment, part));
@@ -389,15 +388,11 @@ impl Numbering {
         }
     }
 
-    /// Gives the fragments of sub-programs their numbers, which come after `end`, or after those that were met.
-    fn sub_programs_after(&mut self, parts: &Parts<'_>, end: Option<FragmentId>) {
-        let mut next = end.unwrap_or(self.fragments.next_id());
-        for &(fragment, part) in &self.sub_programs {
-            let Some(unit) = parts.referred(part) else { continue };
-            let footprint = unit.footprint();
-            // The number so far was a place in the list of sub-programs, which no edge has read yet.
-            self.fragment_number[fragment] = next.plus(footprint.root.index());
-            next = next.plus(footprint.fragments.index());
+    /// Gives the roots of sub-programs their numbers, which come after `end`, or after those that were met.
+    fn sub_programs_after(&mut self, end: Option<FragmentId>) {
+        let first = end.unwrap_or(self.fragments.next_id());
+        for (at, &(fragment, _)) in self.sub_programs.iter().enumerate() {
+            self.fragment_number[fragment] = first.plus(at);
         }
     }
 }

@@ -3,8 +3,8 @@
 //! A text reads few of the parts of a large structure: of four hundred tools a model calls one or two.
 //! Naively each part is compiled with the whole. A [`DeferredProgram`] keeps a job instead, and runs it when
 //! an engine reaches the part. Section 3.2 of the second XGrammar paper makes masks in this way; here it is
-//! the automata. A program that refers to it must know two things before: how many ids to reserve, and that
-//! no fact about the whole depends on it. This is its [`Footprint`], which an
+//! the automata. A program that refers to it must know before that no fact about the whole depends on it, and
+//! which bytes it tells apart. This is its [`Footprint`], which an
 //! [estimate](crate::deferred::size_estimate) gives in a small part of the time of compiling.
 //!
 //! This file does not know how a program is compiled: the work is a [`DeferredJob`].
@@ -15,14 +15,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 use grammask_grammar_ir::PerProcess;
 
 use crate::error::{AutomataError, Failure};
-use crate::ids::Id;
 use crate::program::byte_classes::ByteClasses;
-use crate::program::tables::{FragmentId, LabelId, Program, StateId, TokenLabel};
+use crate::program::tables::{Program, TokenLabel};
 
 /// Work that ends in a program, done at once or in steps.
 pub(crate) trait DeferredJob: fmt::Debug + Send {
-    /// Does as much of the work as the urgency asks for. The program must fit the footprint; it is an error if it does
-    /// not.
+    /// Does as much of the work as the urgency asks for. The facts of the footprint must be those of the program; it is
+    /// an error if they are not. The size may be another one.
     fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, AutomataError>;
 }
 
@@ -50,7 +49,7 @@ pub(crate) enum Progress {
 /// other programs refer to it.
 #[derive(Debug)]
 pub struct DeferredProgram {
-    /// The size that programs which refer to this one rely on. A deferred program must not exceed it.
+    /// The facts that programs which refer to this one rely on.
     footprint: Footprint,
     origin: Origin,
     pending: PerProcess<Mutex<Pending>>,
@@ -93,7 +92,7 @@ pub(crate) enum StepOutcome {
 }
 
 impl DeferredProgram {
-    /// A program that `job` makes when it is first read, no larger than the footprint.
+    /// A program that `job` makes when it is first read.
     pub(crate) fn deferred(footprint: Footprint, job: Box<dyn DeferredJob>) -> Self {
         Self {
             footprint,
@@ -107,8 +106,8 @@ impl DeferredProgram {
     ///
     /// # Errors
     ///
-    /// Fails if the program is larger than was estimated (no such grammar is known), or if this process was
-    /// forked while a thread of its parent was compiling the program.
+    /// Fails if the estimate is not true of the program (no such grammar is known), or if it was being compiled
+    /// when this process was forked.
     pub fn program(&self) -> Result<&Arc<Program>, &AutomataError> {
         if !self.is_compiled() {
             // Readers of a compiled program never take this lock. Those that come while it is compiled wait
@@ -181,7 +180,7 @@ impl DeferredProgram {
         self.footprint.callable == Callable::Anywhere
     }
 
-    /// How large it is, or at most may become.
+    /// The facts that are known of it, compiled or not.
     pub(crate) fn footprint(&self) -> &Footprint {
         &self.footprint
     }
@@ -189,9 +188,7 @@ impl DeferredProgram {
     /// The tokens that it names. A deferred program names none.
     pub(crate) fn labels(&self) -> &[TokenLabel] {
         match (self.origin, self.compiled.get()) {
-            (Origin::Eager, Some(Ok(compiled))) if self.footprint.labels > LabelId::FIRST => {
-                compiled.program.labels()
-            }
+            (Origin::Eager, Some(Ok(compiled))) if self.footprint.has_labels => compiled.program.labels(),
             _ => &[],
         }
     }
@@ -216,39 +213,27 @@ impl From<Arc<Program>> for DeferredProgram {
     }
 }
 
-/// The ids and memory that a program takes up in one that refers to it. This is kept beside the program, because linking
+/// The facts about a program on which one that refers to it relies. They are kept beside the program, because linking
 /// many programs looks at none of them.
 #[derive(Debug)]
 pub(crate) struct Footprint {
-    /// The end of the ids of states that are set aside.
-    pub(crate) states: StateId,
-    /// The end of the ids of fragments that are set aside.
-    pub(crate) fragments: FragmentId,
-    /// Its root.
-    pub(crate) root: FragmentId,
-    /// The end of the ids of its labels of tokens.
-    pub(crate) labels: LabelId,
-    /// Counted against the limits; exact where the program was compiled at once.
-    pub(crate) likely_states: usize,
-    pub(crate) likely_edges: usize,
-    /// Bytes of memory; about as many where it was not.
+    pub(crate) size: PartSize,
+    /// Bytes of memory; about as many where it was not compiled at once.
     pub(crate) bytes: usize,
     pub(crate) callable: Callable,
     /// Whether its rules have options.
     pub(crate) has_options: bool,
+    /// Whether it names tokens.
+    pub(crate) has_labels: bool,
     /// Classes that tell apart whatever it tells apart.
     pub(crate) classes: ByteClasses,
 }
 
-/// The numbers of a [`Footprint`] that are needed to put a program after others.
+/// Counted against the limits; exact where the program was compiled at once.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IdReservation {
-    pub(crate) states: StateId,
-    pub(crate) fragments: FragmentId,
-    pub(crate) root: FragmentId,
-    pub(crate) likely_states: usize,
-    pub(crate) likely_edges: usize,
-    pub(crate) has_options: bool,
+pub(crate) struct PartSize {
+    pub(crate) states: usize,
+    pub(crate) edges: usize,
 }
 
 /// The places in which a program may be referred to.
@@ -260,24 +245,16 @@ pub(crate) enum Callable {
 }
 
 impl Footprint {
-    pub(crate) fn reservation(&self) -> IdReservation {
-        let &Self { states, fragments, root, likely_states, likely_edges, has_options, .. } = self;
-        IdReservation { states, fragments, root, likely_states, likely_edges, has_options }
-    }
-
     fn of(program: &Program) -> Self {
         let is_empty = program.fragment(program.root()).call_is_nullable();
         let is_plain = !is_empty && program.sub_programs.is_empty() && !program.left_corners().has_cycles();
+        let states = program.own_state_count() + program.fragments.len();
         Self {
-            states: StateId::from_index(program.own_state_count()),
-            fragments: FragmentId::from_index(program.fragments.len()),
-            root: program.root,
-            labels: LabelId::from_index(program.labels.len()),
-            likely_states: program.own_state_count() + program.fragments.len(),
-            likely_edges: program.edge_count(),
+            size: PartSize { states, edges: program.edge_count() },
             bytes: program.memory_usage(),
             callable: if is_plain { Callable::Anywhere } else { Callable::Nowhere },
             has_options: program.own_options(),
+            has_labels: !program.labels.is_empty(),
             classes: program.byte_classes.clone(),
         }
     }

@@ -12,14 +12,12 @@ use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::ids::{Grouped, Id, IdVec, Offset, ids};
-use crate::program::sub_programs::IdMap;
 use crate::program::tables::{FragmentId, Permutation, Program, Role, StateId};
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
 #[derive(Debug)]
 pub struct Distances {
     states: IdVec<StateId, u64>,
-    numbers: IdMap,
 }
 
 impl Distances {
@@ -27,19 +25,16 @@ impl Distances {
     /// now.
     pub fn new(program: &Program) -> Self {
         // Where that fails, nothing is known to end.
-        let Ok((whole, numbers)) = program.numbered() else {
-            return Self { states: IdVec::default(), numbers: IdMap::default() };
-        };
+        let Ok(whole) = program.whole_as_read() else { return Self { states: IdVec::default() } };
         let mut search = ShortestLengths::new(&whole);
         search.run();
-        Self { states: search.distance, numbers }
+        Self { states: search.distance }
     }
 
     /// The least number of bytes that lead from a state to the end of its fragment's body; `u64::MAX` for an id of
     /// another program.
     pub fn to_end(&self, state: StateId) -> u64 {
-        let known = self.numbers.state(state).and_then(|state| self.states.get(state));
-        known.copied().unwrap_or(u64::MAX)
+        self.states.get(state).copied().unwrap_or(u64::MAX)
     }
 
     /// The least number of bytes of `parts` of the parts that are `unread`, all required ones among them, and

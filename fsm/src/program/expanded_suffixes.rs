@@ -15,15 +15,13 @@
 use std::borrow::Cow;
 
 use crate::ids::{IdVec, Rows};
-use crate::program::sub_programs::IdMap;
 use crate::program::tables::{FragmentId, Program, StateId};
 
 /// The callers and callees of fragments, and the fragment of each state.
 #[derive(Debug)]
 pub struct ExpandedSuffixes {
-    /// The program with all tables its own, where that has other numbers.
+    /// The program with all tables its own, where that is another one.
     whole: Option<Box<Program>>,
-    numbers: IdMap,
     /// Whether something could not be compiled, so that anything may follow.
     has_failed: bool,
     /// The fragment of each state; `None` for an unreachable one.
@@ -45,9 +43,9 @@ pub struct FollowAnswer {
 impl ExpandedSuffixes {
     /// Looks at all edges of a program once. Deferred programs are compiled now.
     pub fn new(program: &Program) -> Self {
-        let Ok((whole, numbers)) = program.numbered() else {
+        let Ok(whole) = program.whole_as_read() else {
             let (owners, rows, returns) = Default::default();
-            return Self { whole: None, numbers: IdMap::default(), has_failed: true, owners, rows, returns };
+            return Self { whole: None, has_failed: true, owners, rows, returns };
         };
         let owners = owners(&whole);
         let mut calls: Vec<(FragmentId, StateId)> = (0..whole.state_count())
@@ -63,14 +61,12 @@ impl ExpandedSuffixes {
             Cow::Borrowed(_) => None,
             Cow::Owned(whole) => Some(Box::new(whole)),
         };
-        Self { whole, numbers, has_failed: false, owners, rows, returns }
+        Self { whole, has_failed: false, owners, rows, returns }
     }
 
     /// The fragment that a state belongs to.
     pub fn fragment_of(&self, state: StateId) -> Option<FragmentId> {
-        let state = self.numbers.state(state)?;
-        let owner = *self.owners.get(state)?;
-        owner.map(|owner| self.numbers.fragment_back(owner))
+        *self.owners.get(state)?
     }
 
     /// Which of some texts can be read after a call of a fragment, in one of all places. Sorted texts share
@@ -97,8 +93,7 @@ impl ExpandedSuffixes {
         // The states after each byte of the current text, as far as it can be read.
         let mut path: Vec<Vec<StateId>> = Vec::new();
         let mut before: &[u8] = &[];
-        let fragment = self.numbers.fragment(fragment);
-        let start = fragment.map_or_else(Vec::new, |fragment| search.close(self.returns(fragment).to_vec()));
+        let start = search.close(self.returns(fragment).to_vec());
         let mut may_follow = Vec::with_capacity(texts.len());
         for &text in texts {
             // Sorted texts share beginnings with their neighbours, whose sets of states are still on the

@@ -3,9 +3,16 @@
 //! Automata that were made before come into a draft, into a program, or from a draft into its program. The tables are
 //! the same everywhere, and so is the copy: each row keeps its distance to the first one, and the numbers of states
 //! and of called fragments move.
+//!
+//! A compiled program gets into another one as a [`Linked`] one. Its root takes the number of the fragment that it
+//! stands for; its other fragments and its states follow in their order from some numbers on. Tables that are copied
+//! into a program are renumbered when it is written, those of a [sub-program](crate::program::sub_programs) when
+//! something of it is first read.
 
 use crate::ids::{Id, Offset};
-use crate::program::tables::{ByteEdge, Call, FragmentId, Program, StateId, StateRow, TokenEdge};
+use crate::program::tables::{
+    ByteEdge, Call, Fragment, FragmentId, LabelId, Permutation, Program, Role, StateId, StateRow, TokenEdge,
+};
 
 /// States and their edges, but for edges by tokens, whose labels belong to a program.
 #[derive(Clone, Copy)]
@@ -64,5 +71,80 @@ impl StateTablesMut<'_> {
         let calls = from.calls.iter();
         self.calls
             .extend(calls.map(|call| Call { fragment: fragment(call.fragment), target: state(call.target) }));
+    }
+}
+
+/// Where the numbers of a program begin in the one that it is put into.
+pub(crate) struct Linked<'p> {
+    pub(crate) program: &'p Program,
+    /// The number of its root.
+    pub(crate) root: FragmentId,
+    /// The first of the numbers of its other fragments.
+    pub(crate) others: FragmentId,
+    /// The number of its first state.
+    pub(crate) first_state: StateId,
+    /// The number of its first label.
+    pub(crate) first_label: LabelId,
+}
+
+impl Linked<'_> {
+    /// The number after those of its other fragments.
+    pub(crate) fn others_end(&self) -> FragmentId {
+        self.others.plus(self.program.fragments.len() - 1)
+    }
+
+    fn fragment(&self, id: FragmentId) -> FragmentId {
+        // The other fragments follow without a gap where the root was.
+        match id.cmp(&self.program.root) {
+            std::cmp::Ordering::Equal => self.root,
+            std::cmp::Ordering::Less => self.others.plus(id.index()),
+            std::cmp::Ordering::Greater => self.others.plus(id.index() - 1),
+        }
+    }
+
+    fn state(&self, id: StateId) -> StateId {
+        self.first_state.plus(id.index())
+    }
+
+    /// The root as a fragment of the whole.
+    pub(crate) fn root(&self) -> Fragment {
+        self.moved(self.program.fragment(self.program.root))
+    }
+
+    /// The other fragments, in the order of their new numbers.
+    pub(crate) fn others(&self) -> impl Iterator<Item = Fragment> + '_ {
+        let root = self.program.root.index();
+        let others = self.program.fragments.iter().enumerate().filter(move |&(index, _)| index != root);
+        others.map(|(_, fragment)| self.moved(fragment))
+    }
+
+    fn moved(&self, fragment: &Fragment) -> Fragment {
+        let role = match &fragment.role {
+            Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
+                parts: permutation.parts.iter().map(|part| part.map(|id| self.fragment(id))).collect(),
+                separator: permutation.separator.map(|id| self.fragment(id)),
+                ..(**permutation).clone()
+            })),
+            other => other.clone(),
+        };
+        Fragment {
+            name: fragment.name.clone(),
+            start: self.state(fragment.start),
+            role,
+            options: fragment.options.clone(),
+            ..*fragment
+        }
+    }
+
+    /// Adds its states to tables; the row after the last one is not among them.
+    pub(crate) fn push_states(&self, to: &mut Program) {
+        let Program { byte_edges, epsilons, calls, token_edges, .. } = self.program;
+        let rows = &self.program.states[..self.program.own_state_count()];
+        let tables = StateTables { rows, byte_edges, epsilons, calls };
+        to.tables_mut().extend(tables, |state| self.state(state), |fragment| self.fragment(fragment));
+        to.token_edges.extend(token_edges.iter().map(|edge| TokenEdge {
+            label: self.first_label.plus(edge.label.index()),
+            target: self.state(edge.target),
+        }));
     }
 }

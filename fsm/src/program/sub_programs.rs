@@ -2,55 +2,51 @@
 //!
 //! A request offers fifty tools, of which one or two are called, and nearly all were offered before. To copy
 //! the automata of each into the tables of the request costs more than the rest of the request. So a program
-//! may have *sub-programs*: programs that it shares with others, whose states and fragments have numbers
-//! after its own. Until some part of a sub-program is read, it costs an entry in a list, and need not even be
-//! [compiled](crate::DeferredProgram). Then its edges are copied once with their numbers moved, since readers
-//! of edges want numbers of the whole. The rows, which are numbers into the sub-program's own tables, are not
-//! copied.
+//! may have *sub-programs*: programs that it shares with others. Until some part of a sub-program is read, it
+//! costs an entry in a list, and need not even be [compiled](crate::DeferredProgram). Then its tables are
+//! [copied with other numbers](crate::program::state_tables), since readers of edges want numbers of the whole.
 //!
-//! Sub-programs are called, and call nothing but themselves. A deferred one reserves more numbers than it
-//! needs. Between its last state and the first one of the next sub-program are numbers that belong to
-//! nothing.
+//! Sub-programs are called, and call nothing but themselves. So the whole must know one number of each before
+//! it is compiled: that of its root. Roots are numbered after the fragments of the program's own. All other
+//! numbers are given when a sub-program is first read, after those of the sub-programs that were read before.
+//! No number has to be reserved, and no sub-program can turn out too large for its numbers.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::error::AutomataError;
-use crate::ids::Id;
-use crate::program::deferred::DeferredProgram;
-use crate::program::deferred::{IdReservation, StepOutcome, Urgency};
-use crate::program::fragment_name::FragmentName;
-use crate::program::tables::StateRow;
-use crate::program::tables::{
-    ByteEdge, Call, Fragment, FragmentId, LabelId, Permutation, Program, Role, State, StateId, TokenEdge,
-};
+use arc_swap::ArcSwap;
 
-/// The sub-programs of a program, in the order of their numbers.
-#[derive(Clone, Debug, Default)]
+use crate::error::{AutomataError, Failure};
+use crate::ids::{Id, MAX_NUMBERS};
+use crate::program::deferred::DeferredProgram;
+use crate::program::deferred::{StepOutcome, Urgency};
+use crate::program::fragment_name::FragmentName;
+use crate::program::state_tables::Linked;
+use crate::program::tables::{Fragment, FragmentId, LabelId, Program, Role, State, StateId};
+
+/// The sub-programs of a program, in the order of their roots.
+#[derive(Debug)]
 pub(crate) struct SubPrograms {
     list: Vec<SubProgram>,
-    last: LastFound,
+    /// The number of the first root.
+    first_root: FragmentId,
+    /// The number after the states of the program's own.
+    own_states: StateId,
+    /// The numbers of those that were read, in their order. A table that readers take as it is: after a fork
+    /// there may be no thread that would release a lock.
+    places: ArcSwap<Vec<Place>>,
+    /// The sub-program that was looked for last. A reader of edges mostly stays in one.
+    last: AtomicUsize,
     /// The error of a deferred sub-program whose compilation failed.
     failure: OnceLock<AutomataError>,
 }
 
-/// The place of the sub-program that was looked for last. A reader of edges mostly stays in one sub-program.
-#[derive(Debug, Default)]
-struct LastFound(AtomicUsize);
-
-impl Clone for LastFound {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-/// A program whose numbers begin somewhere.
+/// A program that the whole refers to.
 #[derive(Clone, Debug)]
 struct SubProgram {
     source: Arc<DeferredProgram>,
     has_options: bool,
-    first_state: StateId,
-    first_fragment: FragmentId,
     first_label: LabelId,
     loaded: OnceLock<Box<Loaded>>,
 }
@@ -59,36 +55,26 @@ struct SubProgram {
 #[derive(Clone, Debug)]
 struct Loaded {
     program: Arc<Program>,
-    moved: Renumbered,
+    place: Place,
+    /// The tables with the numbers of the whole. The root comes first among the fragments.
+    tables: Program,
 }
 
-/// The tables that contain ids, with the ids of the whole.
+/// The numbers of a sub-program: its states, and its fragments but the root.
 #[derive(Clone, Debug)]
-struct Renumbered {
-    byte_edges: Box<[ByteEdge]>,
-    epsilons: Box<[StateId]>,
-    calls: Box<[Call]>,
-    token_edges: Box<[TokenEdge]>,
-    fragments: Box<[Fragment]>,
+struct Place {
+    sub_program: usize,
+    states: Range<StateId>,
+    fragments: Range<FragmentId>,
 }
 
-/// Where the numbers of the next sub-program begin.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FirstIds {
-    pub(crate) state: StateId,
-    pub(crate) fragment: FragmentId,
-    pub(crate) label: LabelId,
-}
-
-impl FirstIds {
-    /// After the states and fragments of a program's own.
-    pub(crate) fn behind(program: &Program) -> Self {
-        Self {
-            state: StateId::from_index(program.own_state_count()),
-            fragment: FragmentId::from_index(program.fragments.len()),
-            label: LabelId::FIRST,
-        }
-    }
+/// The order in which tables of sub-programs are put together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TableOrder {
+    /// That of their roots, which does not depend on the text.
+    Listed,
+    /// That in which they were read, so that all numbers stay.
+    Read,
 }
 
 /// A state that no number belongs to.
@@ -105,36 +91,52 @@ static NO_FRAGMENT: Fragment = Fragment {
     options: None,
 };
 
+impl Clone for SubPrograms {
+    fn clone(&self) -> Self {
+        let list = self.list.clone();
+        // After the list, so that everything that is loaded in it has a place.
+        let places = ArcSwap::new(self.places.load_full());
+        let &Self { first_root, own_states, .. } = self;
+        Self {
+            list,
+            first_root,
+            own_states,
+            places,
+            last: AtomicUsize::new(0),
+            failure: self.failure.clone(),
+        }
+    }
+}
+
 impl SubPrograms {
-    pub(crate) fn with_capacity(sub_programs: usize) -> Self {
-        Self { list: Vec::with_capacity(sub_programs), ..Self::default() }
+    pub(crate) fn none() -> Self {
+        Self::behind((StateId::FIRST, FragmentId::FIRST), 0)
     }
 
-    /// Adds a sub-program that others may refer to; its states and fragments come after those of all others. Where those of
-    /// the next one begin.
+    /// No sub-programs yet. Their numbers begin after some states and fragments.
+    pub(crate) fn behind((own_states, first_root): (StateId, FragmentId), capacity: usize) -> Self {
+        Self {
+            list: Vec::with_capacity(capacity),
+            first_root,
+            own_states,
+            places: ArcSwap::default(),
+            last: AtomicUsize::new(0),
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// Adds a sub-program that others may refer to. Returns the number of its root.
     pub(crate) fn push(
         &mut self,
         source: &Arc<DeferredProgram>,
-        reservation: &IdReservation,
-        begin: FirstIds,
-    ) -> FirstIds {
+        has_options: bool,
+        first_label: LabelId,
+    ) -> FragmentId {
         debug_assert!(source.can_be_referred_to());
-        let IdReservation { states, fragments, has_options, .. } = *reservation;
-        self.list.push(SubProgram {
-            source: Arc::clone(source),
-            has_options,
-            first_state: begin.state,
-            first_fragment: begin.fragment,
-            first_label: begin.label,
-            loaded: OnceLock::new(),
-        });
-        // The range is that of the reservation, not of the program, which may not exist yet. Numbers that it
-        // does not use belong to nothing.
-        FirstIds {
-            state: begin.state.plus(states.index()),
-            fragment: begin.fragment.plus(fragments.index()),
-            label: begin.label,
-        }
+        let root = self.first_root.plus(self.list.len());
+        let source = Arc::clone(source);
+        self.list.push(SubProgram { source, has_options, first_label, loaded: OnceLock::new() });
+        root
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -146,103 +148,142 @@ impl SubPrograms {
         (self.list.len(), self.list.iter().filter(|sub_program| sub_program.source.is_compiled()).count())
     }
 
-    /// The number after the last state, if there are sub-programs.
-    pub(crate) fn state_end(&self) -> Option<StateId> {
-        let last = self.list.last()?;
-        Some(last.first_state.plus(last.source.footprint().states.index()))
+    /// The numbers after the last state and the last fragment, of those that were read so far.
+    pub(crate) fn ends(&self) -> (StateId, FragmentId) {
+        self.ends_of(&self.places.load())
     }
 
-    /// The number after the last fragment, if there are sub-programs.
-    pub(crate) fn fragment_end(&self) -> Option<FragmentId> {
-        let last = self.list.last()?;
-        Some(last.first_fragment.plus(last.source.footprint().fragments.index()))
+    fn ends_of(&self, places: &[Place]) -> (StateId, FragmentId) {
+        let roots_end = self.first_root.plus(self.list.len());
+        places.last().map_or((self.own_states, roots_end), |last| (last.states.end, last.fragments.end))
     }
 
     #[inline(never)]
     pub(crate) fn state(&self, id: StateId) -> State<'_> {
-        let sub_program = self.find(|sub_program| sub_program.first_state <= id);
-        sub_program
-            .and_then(|sub_program| self.loaded(sub_program)?.state(id.since(sub_program.first_state)))
+        let found = self.find(id, |place| &place.states);
+        found
+            .and_then(|loaded| loaded.tables.own_state(id.since(loaded.place.states.start)))
             .unwrap_or(NO_STATE)
     }
 
     #[inline(never)]
     pub(crate) fn fragment(&self, id: FragmentId) -> &Fragment {
-        let found = self.of_fragment(id).and_then(|sub_program| {
-            self.loaded(sub_program)?.moved.fragments.get(id.since(sub_program.first_fragment))
-        });
-        found.unwrap_or(&NO_FRAGMENT)
+        let found = self.with_fragment(id);
+        found.and_then(|(loaded, place)| loaded.tables.fragments.get(place)).unwrap_or(&NO_FRAGMENT)
     }
 
-    /// The place of a fragment in the order of prediction. No sub-program has more places than fragments.
+    /// The place of a fragment in the order of prediction.
     #[inline(never)]
     pub(crate) fn component(&self, id: FragmentId) -> u32 {
-        let Some(sub_program) = self.of_fragment(id) else { return id.raw() };
-        let first = sub_program.first_fragment;
-        let Some(loaded) = self.loaded(sub_program) else { return first.raw() };
-        let inside = FragmentId::from_index(id.since(first));
+        let Some((loaded, place)) = self.with_fragment(id) else { return id.raw() };
+        // The root comes first in the tables; in the program's own order it has its own number.
+        let root = loaded.program.root().index();
+        let inside = match place {
+            0 => root,
+            _ => place - usize::from(place <= root),
+        };
+        let own = loaded.program.left_corners().own_component(FragmentId::from_index(inside));
         // Components of a sub-program follow those of all programs before it. That is a valid order, because
-        // a sub-program calls nothing outside of itself.
-        first.raw() + loaded.program.left_corners().own_component(inside).map_or(0, Id::raw)
+        // a sub-program calls nothing outside of itself. Each component has a state, so that numbers of states
+        // are enough for all.
+        loaded.place.states.start.raw() + own.map_or(0, Id::raw)
     }
 
     /// Whether something of the sub-program that a fragment belongs to was read.
     pub(crate) fn is_read(&self, id: FragmentId) -> bool {
-        self.of_fragment(id).is_some_and(|sub_program| sub_program.loaded.get().is_some())
+        // All numbers but those of roots are given when something is read.
+        self.root(id).and_then(|at| self.list.get(at)).is_none_or(|root| root.loaded.get().is_some())
     }
 
-    fn of_fragment(&self, id: FragmentId) -> Option<&SubProgram> {
-        self.find(|sub_program| sub_program.first_fragment <= id)
+    /// The sub-program that has the number as that of its root.
+    fn root(&self, id: FragmentId) -> Option<usize> {
+        let is_root = id >= self.first_root && id < self.first_root.plus(self.list.len());
+        is_root.then(|| id.since(self.first_root))
     }
 
-    /// The last sub-program that begins before something does, or with it.
+    /// The sub-program of a fragment, and the place of the fragment in its tables.
+    fn with_fragment(&self, id: FragmentId) -> Option<(&Loaded, usize)> {
+        if let Some(root) = self.root(id) {
+            return Some((self.loaded(root)?, 0));
+        }
+        let loaded = self.find(id, |place| &place.fragments)?;
+        Some((loaded, 1 + id.since(loaded.place.fragments.start)))
+    }
+
+    /// The sub-program that has a number in its range.
     #[inline]
-    fn find(&self, begins: impl Fn(&SubProgram) -> bool) -> Option<&SubProgram> {
+    fn find<I: Id>(&self, id: I, range: impl Fn(&Place) -> &Range<I>) -> Option<&Loaded> {
         // A hint that all threads share. Relaxed, because any value is right: the sub-program at the place is
         // checked, and another one is searched if it is the wrong one.
-        let last = self.last.0.load(Ordering::Relaxed);
-        if let [sub_program, next @ ..] = self.list.get(last..)?
-            && begins(sub_program)
-            && !next.first().is_some_and(&begins)
+        let last = self.list.get(self.last.load(Ordering::Relaxed))?.loaded.get();
+        if let Some(last) = last
+            && range(&last.place).contains(&id)
         {
-            return Some(sub_program);
+            return Some(last);
         }
-        // The list is sorted by first ids, so the last sub-program that begins at or before the id has it in
-        // its range.
-        let at = self.list.partition_point(begins).checked_sub(1)?;
-        self.last.0.store(at, Ordering::Relaxed);
-        self.list.get(at)
+        // Ranges are sorted. Where some are empty, the last one that begins at the id or before it has it.
+        let places = self.places.load();
+        let at = places.partition_point(|place| range(place).start <= id).checked_sub(1)?;
+        let at = places[at].sub_program;
+        self.last.store(at, Ordering::Relaxed);
+        self.loaded(at)
     }
 
-    /// The sub-program, compiled. `None` where that failed, which is remembered.
-    fn loaded<'u>(&'u self, sub_program: &'u SubProgram) -> Option<&'u Loaded> {
+    /// A sub-program, compiled and with numbers. `None` where that failed, which is remembered.
+    fn loaded(&self, at: usize) -> Option<&Loaded> {
+        let sub_program = self.list.get(at)?;
         if let Some(loaded) = sub_program.loaded.get() {
             return Some(loaded);
         }
-        match sub_program.source.program() {
+        let program = sub_program.source.program().map_err(Clone::clone);
+        match program.and_then(|program| Ok((program, self.place(at, program)?))) {
             // `OnceLock` publishes the tables: a thread that finds them sees them whole. Two threads may
-            // renumber at the same time, and one result is kept.
-            Ok(program) => Some(sub_program.loaded.get_or_init(|| {
-                let moved = sub_program.moved(program, sub_program.begin());
-                Box::new(Loaded { program: Arc::clone(program), moved })
+            // renumber at the same time, to the same numbers, and one result is kept.
+            Ok((program, place)) => Some(sub_program.loaded.get_or_init(|| {
+                let root = self.first_root.plus(at);
+                Box::new(Loaded::new(Arc::clone(program), root, place, sub_program.first_label))
             })),
             Err(error) => {
                 // Readers of states have no way to report an error, so they see a state that reads nothing,
                 // and the engine asks for the failure before it interns a set.
-                self.failure.get_or_init(|| error.clone());
+                self.failure.get_or_init(|| error);
                 None
             }
         }
     }
 
+    /// The numbers of a sub-program. They are given now if they were not before.
+    fn place(&self, at: usize, program: &Program) -> Result<Place, AutomataError> {
+        let find = |places: &[Place]| places.iter().rfind(|place| place.sub_program == at).cloned();
+        self.places.rcu(|places| {
+            if find(places).is_some() {
+                return Arc::clone(places);
+            }
+            let (state, fragment) = self.ends_of(places);
+            let mut more = Vec::with_capacity(places.len() + 1);
+            more.extend_from_slice(places);
+            if program.own_state_count() + program.fragments.len() <= MAX_NUMBERS - state.index() {
+                more.push(Place {
+                    sub_program: at,
+                    states: state..state.plus(program.own_state_count()),
+                    fragments: fragment..fragment.plus(program.fragments.len() - 1),
+                });
+            }
+            Arc::new(more)
+        });
+        let too_many = || Failure::Limit { what: "states", limit: MAX_NUMBERS, knob: None }.alone();
+        find(&self.places.load()).ok_or_else(too_many)
+    }
+
     /// Does a piece of the work that reading a fragment will need, if some is left and no other thread is
     /// working on it.
     pub(crate) fn precompile_step(&self, id: FragmentId, urgency: Urgency) {
-        if let Some(sub_program) = self.of_fragment(id)
+        if let Some(at) = self.root(id)
+            && let Some(sub_program) = self.list.get(at)
             && sub_program.loaded.get().is_none()
             && sub_program.source.precompile_step(urgency) == StepOutcome::Ready
         {
-            self.loaded(sub_program);
+            self.loaded(at);
         }
     }
 
@@ -252,10 +293,15 @@ impl SubPrograms {
 
     /// All fragments that there are, with their numbers.
     pub(crate) fn fragments(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
-        self.list.iter().flat_map(|sub_program| {
-            let fragments = self.loaded(sub_program).map_or(&[][..], |loaded| &loaded.moved.fragments);
-            (sub_program.first_fragment.raw()..).map(FragmentId::from_raw).zip(fragments)
-        })
+        self.load_all();
+        let ids = (self.first_root.raw()..self.ends().1.raw()).map(FragmentId::from_raw);
+        ids.map(|id| (id, self.fragment(id))).filter(|(_, it)| it.start != StateId::NEVER)
+    }
+
+    fn load_all(&self) {
+        for at in 0..self.list.len() {
+            self.loaded(at);
+        }
     }
 
     pub(crate) fn has_options(&self) -> bool {
@@ -267,143 +313,45 @@ impl SubPrograms {
         tables + self.list.capacity() * size_of::<SubProgram>()
     }
 
-    /// Adds the tables of all sub-programs to those of a program, which end in a row that belongs to no state. The numbers that
-    /// things got.
-    pub(crate) fn append_to(&self, whole: &mut Program) -> Result<IdMap, AutomataError> {
-        let mut numbers = IdMap::default();
-        let mut begin = FirstIds::behind(whole);
-        for sub_program in &self.list {
-            let program = sub_program.source.program().map_err(Clone::clone)?;
-            let Program { states, fragments, .. } = &**program;
-            let counts = (states.len() - 1, fragments.len());
-            numbers.states.push(IdShift { from: sub_program.first_state, to: begin.state, count: counts.0 });
-            numbers.fragments.push(IdShift {
-                from: sub_program.first_fragment,
-                to: begin.fragment,
-                count: counts.1,
-            });
-            // Labels of sub-programs are in the tables of the whole already; only states and fragments move.
-            begin.label = sub_program.first_label;
-            let moved = sub_program.moved(program, begin);
-            // The last row of a table only ends the row before it. The first row of the next program takes
-            // its place, and brings its own last row along.
-            let end = whole.states.pop().unwrap_or(StateRow::EMPTY);
-            whole.states.extend(states.iter().map(|row| StateRow {
-                bytes: end.bytes.plus(row.bytes.index()),
-                epsilons: end.epsilons.plus(row.epsilons.index()),
-                calls: end.calls.plus(row.calls.index()),
-                tokens: end.tokens.plus(row.tokens.index()),
-                is_final: row.is_final,
-            }));
-            whole.byte_edges.extend_from_slice(&moved.byte_edges);
-            whole.epsilons.extend_from_slice(&moved.epsilons);
-            whole.calls.extend_from_slice(&moved.calls);
-            whole.token_edges.extend_from_slice(&moved.token_edges);
-            whole.fragments.extend(moved.fragments);
-            begin.state = begin.state.plus(counts.0);
-            begin.fragment = begin.fragment.plus(counts.1);
+    /// Adds the tables of all sub-programs to those of a program, which end in a row that belongs to no state.
+    pub(crate) fn append_to(&self, whole: &mut Program, order: TableOrder) -> Result<(), AutomataError> {
+        self.load_all();
+        if let Some(error) = self.failure() {
+            return Err(error.clone());
         }
-        Ok(numbers)
+        let mut loaded: Vec<&Loaded> =
+            self.list.iter().filter_map(|it| it.loaded.get()).map(|it| &**it).collect();
+        if order == TableOrder::Read {
+            loaded.sort_unstable_by_key(|loaded| loaded.place.states.start);
+        }
+        let (mut first_state, mut others) = (self.own_states, self.first_root.plus(self.list.len()));
+        let mut all = Vec::with_capacity(loaded.len());
+        for Loaded { program, place, .. } in loaded {
+            let root = self.first_root.plus(place.sub_program);
+            let first_label = self.list[place.sub_program].first_label;
+            let linked = Linked { program, root, others, first_state, first_label };
+            (first_state, others) = (first_state.plus(program.own_state_count()), linked.others_end());
+            all.push(linked);
+        }
+        whole.states.pop();
+        all.iter().for_each(|linked| linked.push_states(whole));
+        whole.push_row(false);
+        let others: Vec<Fragment> = all.iter().flat_map(Linked::others).collect();
+        all.sort_unstable_by_key(|linked| linked.root);
+        whole.fragments.extend(all.iter().map(Linked::root));
+        whole.fragments.extend(others);
+        Ok(())
     }
-}
-
-/// From the numbers of a program with sub-programs to those of the same program with all tables its own: the same, but for
-/// those that belong to nothing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct IdMap {
-    states: Vec<IdShift<StateId>>,
-    fragments: Vec<IdShift<FragmentId>>,
-}
-
-/// This many numbers from one on become others.
-#[derive(Clone, Copy, Debug)]
-struct IdShift<I> {
-    from: I,
-    to: I,
-    count: usize,
-}
-
-impl IdMap {
-    /// A state's number in its own tables. `None` for a number that belongs to nothing.
-    pub(crate) fn state(&self, id: StateId) -> Option<StateId> {
-        shifted(&self.states, id)
-    }
-
-    /// A fragment's number in its own tables. `None` for a number that belongs to nothing.
-    pub(crate) fn fragment(&self, id: FragmentId) -> Option<FragmentId> {
-        shifted(&self.fragments, id)
-    }
-
-    /// The fragment that has a number in its own tables.
-    pub(crate) fn fragment_back(&self, id: FragmentId) -> FragmentId {
-        // Shifts keep the order, so the list is sorted by the new numbers, too.
-        let at = self.fragments.partition_point(|moves| moves.to <= id);
-        let moves = at.checked_sub(1).and_then(|at| self.fragments.get(at));
-        moves.map_or(id, |moves| id.rebased(moves.to, moves.from))
-    }
-}
-
-fn shifted<I: Id>(all: &[IdShift<I>], id: I) -> Option<I> {
-    let at = all.partition_point(|moves| moves.from <= id);
-    let Some(moves) = at.checked_sub(1).and_then(|at| all.get(at)) else { return Some(id) };
-    (id.since(moves.from) < moves.count).then(|| id.rebased(moves.from, moves.to))
 }
 
 impl Loaded {
-    fn state(&self, at: usize) -> Option<State<'_>> {
-        let Self { program, moved } = self;
-        // The rows are those of the sub-program's own tables: they hold places in tables, which the
-        // renumbered copies share.
-        let (row, next) = (program.states.get(at)?, program.states.get(at + 1)?);
-        Some(State {
-            is_final: row.is_final,
-            bytes: &moved.byte_edges[row.bytes.index()..next.bytes.index()],
-            epsilons: &moved.epsilons[row.epsilons.index()..next.epsilons.index()],
-            calls: &moved.calls[row.calls.index()..next.calls.index()],
-            tokens: &moved.token_edges[row.tokens.index()..next.tokens.index()],
-        })
+    fn new(program: Arc<Program>, root: FragmentId, place: Place, first_label: LabelId) -> Self {
+        let (others, first_state) = (place.fragments.start, place.states.start);
+        let linked = Linked { program: &program, root, others, first_state, first_label };
+        let mut tables = Program::empty();
+        linked.push_states(&mut tables);
+        tables.push_row(false);
+        tables.fragments = std::iter::once(linked.root()).chain(linked.others()).collect();
+        Self { program, place, tables }
     }
-}
-
-impl SubProgram {
-    fn begin(&self) -> FirstIds {
-        FirstIds { state: self.first_state, fragment: self.first_fragment, label: self.first_label }
-    }
-
-    fn moved(&self, program: &Program, begin: FirstIds) -> Renumbered {
-        let Program { byte_edges, epsilons, calls, token_edges, fragments, .. } = program;
-        let state = |id: StateId| begin.state.plus(id.index());
-        let fragment = |id: FragmentId| begin.fragment.plus(id.index());
-        let label = |id: LabelId| begin.label.plus(id.index());
-        Renumbered {
-            byte_edges: byte_edges
-                .iter()
-                .map(|edge| ByteEdge { target: state(edge.target), ..*edge })
-                .collect(),
-            epsilons: epsilons.iter().map(|&target| state(target)).collect(),
-            calls: calls
-                .iter()
-                .map(|call| Call { fragment: fragment(call.fragment), target: state(call.target) })
-                .collect(),
-            token_edges: token_edges
-                .iter()
-                .map(|edge| TokenEdge { label: label(edge.label), target: state(edge.target) })
-                .collect(),
-            fragments: fragments.iter().map(|it| moved_fragment(it, begin)).collect(),
-        }
-    }
-}
-
-fn moved_fragment(fragment: &Fragment, begin: FirstIds) -> Fragment {
-    let moved = |id: FragmentId| begin.fragment.plus(id.index());
-    let role = match &fragment.role {
-        Role::Permutation(permutation) => Role::Permutation(Box::new(Permutation {
-            parts: permutation.parts.iter().map(|part| part.map(moved)).collect(),
-            separator: permutation.separator.map(moved),
-            ..(**permutation).clone()
-        })),
-        other => other.clone(),
-    };
-    let start = begin.state.plus(fragment.start.index());
-    Fragment { name: fragment.name.clone(), start, role, options: fragment.options.clone(), ..*fragment }
 }

@@ -11,7 +11,7 @@ use crate::program::byte_classes::ByteClasses;
 use crate::program::deferred::Urgency;
 use crate::program::fragment_name::FragmentName;
 use crate::program::left_corners::LeftCorners;
-use crate::program::sub_programs::{IdMap, SubPrograms};
+use crate::program::sub_programs::{SubPrograms, TableOrder};
 
 define_id! {
     /// A state of a [`Program`]. Ids are global: no two fragments share one.
@@ -261,16 +261,6 @@ pub(crate) struct StateRow {
     pub(crate) is_final: bool,
 }
 
-impl StateRow {
-    pub(crate) const EMPTY: Self = Self {
-        bytes: Offset::FIRST,
-        epsilons: Offset::FIRST,
-        calls: Offset::FIRST,
-        tokens: Offset::FIRST,
-        is_final: false,
-    };
-}
-
 /// The number of states ahead in which deferred programs are looked for: the names of tools, with the text
 /// after them, are shorter mostly.
 const LOOK_AHEAD: usize = 64;
@@ -293,10 +283,10 @@ impl Program {
         self.root
     }
 
-    /// The numbers of states are smaller than this. It is how many there are, but for programs that refer to
-    /// [others](crate::DeferredProgram) which are compiled late: there some numbers belong to nothing.
+    /// The numbers of states are smaller than this. It grows when a [program](crate::DeferredProgram) that
+    /// this one refers to is first read.
     pub fn state_count(&self) -> usize {
-        self.sub_programs.state_end().map_or(self.own_state_count(), StateId::index)
+        if self.sub_programs.is_empty() { self.own_state_count() } else { self.sub_programs.ends().0.index() }
     }
 
     /// The number of states in its own tables.
@@ -307,7 +297,7 @@ impl Program {
 
     /// The numbers of fragments are smaller than this; see [`state_count`](Self::state_count).
     pub fn fragment_count(&self) -> usize {
-        self.sub_programs.fragment_end().map_or(self.fragments.len(), FragmentId::index)
+        if self.sub_programs.is_empty() { self.fragments.len() } else { self.sub_programs.ends().1.index() }
     }
 
     /// The fragments, in the order of their ids. Deferred programs are compiled now.
@@ -388,15 +378,24 @@ impl Program {
     /// nothing.
     #[inline]
     pub fn state(&self, id: StateId) -> State<'_> {
-        let Some(next) = self.states.get(id.index() + 1) else { return self.sub_programs.state(id) };
-        let row = self.states[id.index()];
-        State {
+        match self.own_state(id.index()) {
+            Some(state) => state,
+            None => self.sub_programs.state(id),
+        }
+    }
+
+    /// A state of its own tables.
+    #[inline]
+    pub(crate) fn own_state(&self, at: usize) -> Option<State<'_>> {
+        let next = self.states.get(at + 1)?;
+        let row = self.states[at];
+        Some(State {
             is_final: row.is_final,
             bytes: &self.byte_edges[row.bytes.index()..next.bytes.index()],
             epsilons: &self.epsilons[row.epsilons.index()..next.epsilons.index()],
             calls: &self.calls[row.calls.index()..next.calls.index()],
             tokens: &self.token_edges[row.tokens.index()..next.tokens.index()],
-        }
+        })
     }
 
     /// The byte edges of one state alone, as [`state`](Self::state) has them.
@@ -424,21 +423,43 @@ impl Program {
     ///
     /// As for [`DeferredProgram::program`](crate::DeferredProgram::program).
     pub fn whole(&self) -> Result<Cow<'_, Self>, AutomataError> {
-        Ok(self.numbered()?.0)
+        self.with_all_tables(TableOrder::Listed)
     }
 
-    /// As [`whole`](Self::whole), with the new numbers.
-    pub(crate) fn numbered(&self) -> Result<(Cow<'_, Self>, IdMap), AutomataError> {
+    /// As [`whole`](Self::whole), with the numbers that states and fragments have.
+    pub(crate) fn whole_as_read(&self) -> Result<Cow<'_, Self>, AutomataError> {
+        self.with_all_tables(TableOrder::Read)
+    }
+
+    fn with_all_tables(&self, order: TableOrder) -> Result<Cow<'_, Self>, AutomataError> {
         if self.sub_programs.is_empty() {
-            return Ok((Cow::Borrowed(self), IdMap::default()));
+            return Ok(Cow::Borrowed(self));
         }
         let mut whole = self.own_tables();
-        let numbers = self.sub_programs.append_to(&mut whole)?;
-        for call in &mut whole.calls[..self.calls.len()] {
-            // References to a sub-program hold the number of its root.
-            call.fragment = numbers.fragment(call.fragment).unwrap_or(call.fragment);
+        self.sub_programs.append_to(&mut whole, order)?;
+        Ok(Cow::Owned(whole))
+    }
+
+    /// A program without anything, to be filled.
+    pub(crate) fn empty() -> Self {
+        Self {
+            states: Vec::new(),
+            byte_edges: Vec::new(),
+            epsilons: Vec::new(),
+            calls: Vec::new(),
+            token_edges: Vec::new(),
+            labels: Vec::new(),
+            fragments: Vec::new(),
+            root: FragmentId::FIRST,
+            byte_classes: ByteClasses::from_ranges([]),
+            sub_programs: SubPrograms::none(),
+            corners: OnceLock::new(),
         }
-        Ok((Cow::Owned(whole), numbers))
+    }
+
+    /// The numbers after its own states and fragments.
+    pub(crate) fn own_ends(&self) -> (StateId, FragmentId) {
+        (StateId::from_index(self.own_state_count()), FragmentId::from_index(self.fragments.len()))
     }
 
     /// A new state whose edges come next.
@@ -465,7 +486,7 @@ impl Program {
             fragments: self.fragments.clone(),
             root: self.root,
             byte_classes: self.byte_classes.clone(),
-            sub_programs: SubPrograms::default(),
+            sub_programs: SubPrograms::none(),
             corners: OnceLock::new(),
         }
     }

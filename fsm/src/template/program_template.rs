@@ -17,16 +17,16 @@ use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef
 use crate::compile::pipeline::{compile, compile_around};
 use crate::error::AutomataError;
 use crate::error::Failure;
-use crate::ids::{Id, Offset};
+use crate::ids::{Id, MAX_NUMBERS, Offset};
 use crate::link::scope::LinkedProgram;
 use crate::link::symbols::Symbols;
 use crate::options::CompileOptions;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::byte_classes::ClassStarts;
 use crate::program::deferred::DeferredProgram;
-use crate::program::deferred::IdReservation;
-use crate::program::sub_programs::{FirstIds, SubPrograms};
-use crate::program::tables::{FragmentId, LabelId, Program, StateId};
+use crate::program::deferred::{Footprint, PartSize};
+use crate::program::sub_programs::SubPrograms;
+use crate::program::tables::{FragmentId, Program, StateId};
 use crate::template::prefix_trie::{self, Labels, Sorted};
 
 /// A program in which one rule is left open, to be [linked](Self::link) with branches.
@@ -49,7 +49,8 @@ pub struct TemplateArm {
     begin: Offset,
     /// How many symbols both have.
     symbols: u32,
-    reservation: IdReservation,
+    size: PartSize,
+    has_options: bool,
     has_labels: bool,
     /// Where classes of bytes begin for the texts and the program.
     starts: ClassStarts,
@@ -77,9 +78,9 @@ impl TemplateArm {
                 text.bytes().for_each(|byte| starts.tell_apart(byte, byte));
             }
         }
-        let (reservation, has_labels) =
-            (content.footprint().reservation(), content.footprint().labels > LabelId::FIRST);
-        Some(Self { texts: texts.into(), begin: length, symbols, reservation, has_labels, starts, content })
+        let &Footprint { size, has_options, has_labels, .. } = content.footprint();
+        let texts = texts.into();
+        Some(Self { texts, begin: length, symbols, size, has_options, has_labels, starts, content })
     }
 
     /// Bytes of memory that it holds, the program not included.
@@ -165,13 +166,13 @@ impl ProgramTemplate {
         program.states.reserve(symbols + branches.len() + 3);
         program.byte_edges.reserve(symbols);
         program.calls.reserve(branches.len());
-        program.sub_programs = SubPrograms::with_capacity(branches.len());
         let mut labels = Labels::new(&program.labels);
         // The gap's fragment becomes the tree of all beginnings. Its calls name branches until the numbers of
         // their programs are known.
         let first_call = prefix_trie::write(&mut program, self.gap, &sorted, &mut labels);
         program.push_row(false);
         // Only now, because the numbers of sub-programs come after all states and fragments of the whole.
+        program.sub_programs = SubPrograms::behind(program.own_ends(), branches.len());
         let roots = push_units(&mut program, branches, &mut labels);
         for call in &mut program.calls[first_call..] {
             call.fragment = roots[call.fragment.index()];
@@ -186,20 +187,13 @@ impl ProgramTemplate {
 
 /// Whether numbers and tables stay within the limits.
 fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) -> bool {
-    // Tables are numbered in 32 bits, with two bits to spare.
-    let cap = (1 << 30) - 1;
     let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
-    let mut numbers = states;
     for branch in branches {
         let symbols = usize::try_from(branch.symbols).unwrap_or(usize::MAX);
-        let (chains, reservation) = (symbols.saturating_add(1), branch.reservation);
-        // Limits are compared with the estimate of what the programs will hold; the range of numbers with
-        // what they reserve.
-        states += chains + reservation.likely_states;
-        edges += chains + reservation.likely_edges;
-        numbers += chains + reservation.states.index().max(reservation.fragments.index());
+        states += symbols.saturating_add(1).saturating_add(branch.size.states);
+        edges += symbols.saturating_add(1).saturating_add(branch.size.edges);
     }
-    numbers <= cap && states <= options.max_states.min(cap) && edges <= options.max_edges.min(cap)
+    states <= options.max_states.min(MAX_NUMBERS) && edges <= options.max_edges.min(MAX_NUMBERS)
 }
 
 /// A program that fills the gap while the template is compiled. It reads one byte; after all passes it is two
@@ -244,17 +238,14 @@ fn take_out(program: &mut Program, gap: FragmentId, count: usize) {
 /// Puts the programs of branches after a program whose own tables are complete, equal ones once. Returns the
 /// number of each branch's root.
 fn push_units(program: &mut Program, branches: &[&TemplateArm], labels: &mut Labels) -> Vec<FragmentId> {
-    let mut begin = FirstIds::behind(program);
     let mut root_of: HashMap<usize, FragmentId> =
         HashMap::with_capacity_and_hasher(branches.len(), Default::default());
     let root = |branch: &&TemplateArm| {
-        let TemplateArm { content, reservation, has_labels, .. } = *branch;
+        let TemplateArm { content, has_options, has_labels, .. } = *branch;
         // Equal programs are one `Arc`, because the caches hand out the same one.
         *root_of.entry(Arc::as_ptr(content).addr()).or_insert_with(|| {
-            begin.label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
-            let root = begin.fragment.plus(reservation.root.index());
-            begin = program.sub_programs.push(content, reservation, begin);
-            root
+            let first_label = labels.of_unit(if *has_labels { content.labels() } else { &[] });
+            program.sub_programs.push(content, *has_options, first_label)
         })
     };
     branches.iter().map(root).collect()

@@ -252,6 +252,24 @@ fn what_was_foretold_wrongly_is_an_error_where_it_is_read() {
     }
 }
 
+/// Only the facts must be true. A size that is too small is found out when the program is there, and does no harm.
+#[test]
+fn a_size_may_be_estimated_wrongly() {
+    let forecast = SizeEstimate { states: 20, characters: characters("a") };
+    let long = "a".repeat(20_000);
+    let text = long.clone();
+    let write = move || Some(grammar(|builder| builder.literal(&text)));
+    let part = DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap();
+    let outline = around(1, |builder, parts| {
+        let begin = builder.literal("x");
+        builder.sequence([begin, parts[0]])
+    });
+    let program = referring(&outline, &[Arc::new(part)]);
+    assert!(simulate::accepts(&program, format!("x{long}").as_bytes()));
+    assert!(!simulate::accepts(&program, format!("x{long}a").as_bytes()));
+    assert!(program.failure().is_none());
+}
+
 #[test]
 fn threads_may_work_ahead_and_read_at_once() {
     for _ in 0..50 {
