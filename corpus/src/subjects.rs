@@ -5,7 +5,6 @@ use std::sync::Arc;
 use grammask_earley::{Config, Engine};
 use grammask_fsm::{CompileOptions, DeferredProgram, Program};
 use grammask_grammar_ir::Grammar;
-use grammask_grammar_ir::passes::{PassOptions, optimize};
 
 use crate::case::Case;
 use crate::report::Report;
@@ -18,11 +17,6 @@ pub fn earley(grammar: &Grammar) -> Result<Engine, String> {
     let late = late.map_err(|error| error.to_string())?;
     let program = late.program().map_err(|error| error.to_string())?;
     Engine::new(Arc::clone(program), Config::default()).map_err(|error| error.to_string())
-}
-
-/// The Earley backend for a grammar that went through all passes first.
-pub fn earley_after_passes(grammar: &Grammar) -> Result<Engine, String> {
-    earley(&optimize(grammar, &PassOptions::default()).map_err(|error| error.to_string())?)
 }
 
 /// The Earley backend for automata that were written and read.
@@ -48,7 +42,6 @@ pub fn check_all(cases: &[Case]) -> Vec<Report> {
     vec![
         check_oracle(cases),
         check_backend("earley", cases, earley),
-        check_backend("earley-passes", cases, earley_after_passes),
         check_backend("earley-stored", cases, earley_stored),
         check_backend("pda", cases, pda),
         check_matcher(cases),

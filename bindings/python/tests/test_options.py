@@ -91,8 +91,6 @@ ABSENT = {
     "RuleOptions": "attributes of rules are written in the grammar",
     "Options": "attributes of rules are written in the grammar",
     "PrintOptions": "str(grammar) prints what fits",
-    "PassOptions": "grammars are rewritten while they are compiled",
-    "InlineOptions": "grammars are rewritten while they are compiled",
     "BackendSettings": "a compiler sets them by its limits and its vocabulary",
 }
 METHODS = {

@@ -236,7 +236,7 @@ impl Trial<'_> {
         if asks_to_differ(&grammar) {
             return self.compare_on(comparison, &MatcherSubject::new(&grammar)?);
         }
-        match subjects::earley_after_passes(&grammar) {
+        match subjects::earley(&grammar) {
             Ok(engine) => self.compare_on(comparison, &BackendSubject(engine)),
             // The frontend bounds its search for contradictions; the automata have the last word.
             Err(error) if error.contains("the language is empty") => {

@@ -27,11 +27,6 @@ fn earley_passes_every_case() {
 }
 
 #[test]
-fn earley_passes_every_case_after_the_passes() {
-    check(&check_backend("earley-passes", &all(), subjects::earley_after_passes));
-}
-
-#[test]
 fn earley_passes_every_case_with_automata_that_were_written_and_read() {
     check(&check_backend("earley-stored", &all(), subjects::earley_stored));
 }

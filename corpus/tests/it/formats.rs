@@ -4,7 +4,7 @@
 //! They are changed a little, and put to the grammar, to the grammar of the opposite and to the validator.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a helper of a test that fails is the failure")]
 
-use grammask_corpus::subjects::earley_after_passes;
+use grammask_corpus::subjects::earley;
 use grammask_corpus::{BackendSubject, Subject};
 use grammask_earley::Engine;
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
@@ -38,7 +38,7 @@ const CHANGES: usize = 6;
 fn subject(schema: &Value) -> BackendSubject<Engine> {
     let compiled = json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default());
     let compiled = compiled.unwrap_or_else(|error| panic!("{schema}: {error}"));
-    BackendSubject(earley_after_passes(&compiled.grammar).unwrap())
+    BackendSubject(earley(&compiled.grammar).unwrap())
 }
 
 fn validator(schema: &Value) -> impl Fn(&str) -> bool {

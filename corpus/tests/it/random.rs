@@ -69,11 +69,6 @@ fn earley_agrees_on_counted_repeats() {
 }
 
 #[test]
-fn earley_agrees_after_the_passes() {
-    check(50_000..50_250, &GrammarOptions::default(), subjects::earley_after_passes);
-}
-
-#[test]
 fn pda_agrees_on_grammars_of_every_kind() {
     check_declining(60_000..60_500, &GrammarOptions::default(), Some("left recursion"), subjects::pda);
 }

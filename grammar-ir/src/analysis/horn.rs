@@ -98,7 +98,7 @@ pub(crate) fn need_of_parts(permutation: Permutation<'_>) -> Need {
 
 /// Every expression that a rule's body or lookahead mentions, once. Operands come before the expressions that
 /// contain them, except for references to rules that are being visited already.
-pub(crate) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
+pub(super) fn operands_first(grammar: &Grammar) -> Vec<ExprId> {
     enum PostOrder {
         Enter(ExprId),
         Leave(ExprId),

@@ -10,22 +10,14 @@
 //! | [`nullable`] | which expressions derive the empty string | exact |
 //! | [`productive`] | which expressions derive anything | *may*: an intersection or complement whose operands derive something may still be empty |
 //! | [`reachable`] | which rules the root mentions, directly or not | exact |
-//! | [`left_recursion`] | which rules can begin with themselves | they are never recursive |
-//! | [`first_bytes`] | with which bytes a sentence can begin | *may*, as above |
 
 mod facts;
-mod first_bytes;
 mod horn;
-mod left_recursion;
 mod nullable;
 mod productive;
 mod reachable;
 
 pub use facts::Facts;
-pub use first_bytes::{FirstBytes, first_bytes};
-pub use left_recursion::{LeftRecursion, left_recursion};
 pub use nullable::nullable;
 pub use productive::productive;
 pub use reachable::reachable;
-
-pub(crate) use horn::operands_first;

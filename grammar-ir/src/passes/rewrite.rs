@@ -8,15 +8,8 @@ use crate::ids::{ExprId, RuleId};
 
 /// How a pass changes expressions on their way.
 pub(super) trait Rewrite {
-    /// The expressions that have to be copied before an expression: its operands, unless the pass looks
-    /// through them. For a reference that is nothing, or the rule's body to put it in place of the reference.
-    /// In the second case there must be no way back from the body to the reference.
-    fn operands(&mut self, grammar: &Grammar, id: ExprId, operands: &mut Vec<ExprId>) {
-        operands.extend_from_slice(grammar.operands(id));
-    }
-
     /// Makes the new expression. `expr` is the old one, except that a reference names the new rule;
-    /// `operands` are the copies of the [`operands`](Self::operands).
+    /// `operands` are the copies of its operands.
     fn make(&mut self, builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[ExprId]) -> ExprId {
         copy(builder, expr, operands)
     }
@@ -99,25 +92,22 @@ impl Copier<'_> {
     fn copy(&mut self, root: ExprId, pass: &mut impl Rewrite) -> ExprId {
         enum CopyStep {
             Enter(ExprId),
-            /// Make the expression from that many operands on the list of those that are open.
-            Leave(ExprId, usize),
+            Leave(ExprId),
         }
         let mut stack = vec![CopyStep::Enter(root)];
-        let mut open: Vec<ExprId> = Vec::new();
         let mut operands: Vec<ExprId> = Vec::new();
         while let Some(step) = stack.pop() {
             match step {
                 CopyStep::Enter(id) if self.exprs[id.index()].is_some() => {}
                 CopyStep::Enter(id) => {
-                    let before = open.len();
-                    pass.operands(self.grammar, id, &mut open);
-                    stack.push(CopyStep::Leave(id, open.len() - before));
-                    stack.extend(open[before..].iter().rev().map(|&operand| CopyStep::Enter(operand)));
+                    stack.push(CopyStep::Leave(id));
+                    let operands = self.grammar.operands(id).iter().rev();
+                    stack.extend(operands.map(|&operand| CopyStep::Enter(operand)));
                 }
-                CopyStep::Leave(id, count) => {
+                CopyStep::Leave(id) => {
                     operands.clear();
-                    let copied = |old: ExprId| self.exprs[old.index()].expect("operands are made first");
-                    operands.extend(open.drain(open.len() - count..).map(copied));
+                    let copied = |old: &ExprId| self.exprs[old.index()].expect("operands are made first");
+                    operands.extend(self.grammar.operands(id).iter().map(copied));
                     let new = self.make(id, &operands, pass);
                     self.exprs[id.index()] = Some(new);
                 }
@@ -127,13 +117,12 @@ impl Copier<'_> {
     }
 
     fn make(&mut self, id: ExprId, operands: &[ExprId], pass: &mut impl Rewrite) -> ExprId {
-        match (self.grammar.expr(id), operands) {
-            (Expr::Rule(_), &[body]) => body,
-            (Expr::Rule(rule), _) => {
-                let rule = self.rules[rule.index()].expect("passes keep the rules that are mentioned");
-                pass.make(&mut self.builder, Expr::Rule(rule), operands)
+        let expr = match self.grammar.expr(id) {
+            Expr::Rule(rule) => {
+                Expr::Rule(self.rules[rule.index()].expect("passes keep the rules that are mentioned"))
             }
-            (expr, _) => pass.make(&mut self.builder, expr, operands),
-        }
+            expr => expr,
+        };
+        pass.make(&mut self.builder, expr, operands)
     }
 }

@@ -1,6 +1,6 @@
 //! Tokens and tag dispatch: what is refused, and what a vocabulary makes of names.
 
-use grammask_grammar_ir::passes::{TokenNames, TokenSort, optimize, resolve_tokens};
+use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
 use grammask_grammar_ir::{
     AfterDispatch, DispatchEnd, Expr, ExprId, Grammar, GrammarBuilder, GrammarError, TagDispatch, TokenRef,
 };
@@ -154,7 +154,6 @@ fn names_become_ids() {
          \"x\" Token(11) \"c\" Token(10)), stop_str=(Token(12),), excludes=(\"<|a|>x\",))\n"
     );
     assert!(resolve_tokens(&resolved, &Names).unwrap().is_same(&resolved));
-    optimize(&resolved, &Default::default()).unwrap();
 }
 
 #[test]
