@@ -12,44 +12,97 @@ pub(super) struct Fault {
     pub(super) mistake: Mistake,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistake {
-    BadEscape,
-    BadHexEscape,
-    ClassEscape,
-    ClassRangeSwapped,
-    DoubleQuantifier,
-    EmptyAlternative,
-    IntegerTooLarge,
-    LookaheadChoice,
-    LookaheadInGbnf,
-    LookaheadNotLast,
-    MacroArguments,
-    MissingAssign,
-    NameNotFirst,
-    NameStartsWithDigit,
-    NoMinimum,
-    NoSuchCharacter,
-    NothingToComplement,
-    NothingToRepeat,
-    NotARange,
-    NotAsciiInBytes,
-    OptionTwice,
-    OptionUnknown,
-    OptionValue,
-    OptionsInBody,
-    OutsideRule,
-    RangeSwapped,
-    RuleEndsAtLine,
-    RuleOptions,
-    TokenTerminal,
-    UnclosedClass,
-    UnclosedGroup,
-    UnclosedString,
-    UnknownCharacters,
-    Unexpected,
-    UnmatchedClose,
-    WrongQuotes,
+/// Defines the mistakes with their codes, messages and hints. A `$` is the text at the place.
+macro_rules! mistakes {
+    ($($mistake:ident: $code:literal, $message:literal, $hint:literal;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Mistake {
+            $($mistake,)*
+        }
+
+        impl Mistake {
+            fn texts(self) -> [&'static str; 3] {
+                match self {
+                    $(Self::$mistake => [$code, $message, $hint],)*
+                }
+            }
+        }
+    };
+}
+
+mistakes! {
+    BadEscape: "ebnf/escape", "there is no escape `$`",
+        r#"the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH"#;
+    BadHexEscape: "ebnf/escape", "the escape `$` lacks hexadecimal digits",
+        r"write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)";
+    ClassEscape: "ebnf/class", "the class escape `$` is not supported in this dialect",
+        "write the characters, such as `0-9` for \\d and `0-9A-Za-z_` for \\w";
+    ClassRangeSwapped: "ebnf/class", "the range `$` starts after its end",
+        "swap the two characters, or put `-` first or last for a dash";
+    DoubleQuantifier: "ebnf/quantifier", "the repeat `$` stands directly after a repeat",
+        "put what is before it in parentheses: `(a+)*`";
+    EmptyAlternative: "ebnf/empty-alternative", "there is nothing here to match",
+        "write `\"\"` for the empty text";
+    GbnfEscape: "ebnf/escape", "there is no escape `$`",
+        r#"the escapes are \" \\ \[ \] \- \n \r \t \xHH \uHHHH \UHHHHHHHH"#;
+    IntegerTooLarge: "ebnf/quantifier", "the number $ is too large",
+        "write at most 4294967295, or leave the bound out: `{n,}`";
+    LookaheadChoice: "ebnf/lookahead", "alternatives in a lookahead are not supported",
+        "put them in parentheses: `(=(\"a\" | \"b\"))`";
+    LookaheadInGbnf: "ebnf/lookahead", "GBNF has no lookahead `(=...)`",
+        "leave it out; it is computed anyway";
+    LookaheadNotLast: "ebnf/lookahead", "a lookahead `(=...)` stands only once, at the end of a rule",
+        "move it to the end of the rule, or leave it out; it is computed anyway";
+    MacroArguments: "ebnf/macro", "these are not the arguments of this macro", "";
+    MissingAssign: "ebnf/rule", "`$` is not how a rule's name and body are joined",
+        "write `name ::= body`";
+    NameNotFirst: "ebnf/rule", "the rule `$` does not start on a line of its own",
+        "put a line break before it";
+    NameStartsWithDigit: "ebnf/name", "the name `$` starts with a digit",
+        "start it with a letter or `_`";
+    NoMinimum: "ebnf/quantifier", "this repeat has no least number",
+        "write it out: `{0,m}` for at most m times";
+    NoSuchCharacter: "ebnf/escape", "the escape `$` names no character",
+        "characters are 0 to D7FF and E000 to 10FFFF; write \\U0001F600 in place of a surrogate pair";
+    NothingToComplement: "ebnf/syntax", "nothing follows this `~`",
+        "write `~\"text\"` or `~(...)`";
+    NothingToRepeat: "ebnf/quantifier", "there is nothing before the repeat `$`",
+        "put it after what it repeats, or write `\"$\"` for the characters";
+    NotARange: "ebnf/quantifier", "this is not a number of repeats",
+        "write `{n}`, `{n,}` or `{n,m}`";
+    NotAsciiInBytes: "ebnf/escape", "`$` does not stand for one byte",
+        "write each byte as itself (ASCII) or as `\\xHH`, two digits";
+    OptionTwice: "ebnf/rule-options", "the option `$` stands there twice",
+        "leave one out";
+    OptionUnknown: "ebnf/rule-options", "there is no option `$`",
+        "the options are max_tokens, max_chars, lazy, capture, stop_capture, temperature and distinct, with commas between";
+    OptionValue: "ebnf/rule-options", "this option has another kind of value",
+        "write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture=\"name\"`, `stop_capture=\"name\", stop_capture_bytes=8`, `temperature=0.7`, `distinct=items` or `distinct=names`";
+    OptionsInBody: "ebnf/rule-options", "`$` reads as options, which a rule has where it is defined",
+        "write `name$ ::= ...` there; for a class, write its characters in another order";
+    OutsideRule: "ebnf/rule", "`$` stands before the first rule",
+        "start with a rule: `root ::= ...`";
+    RangeSwapped: "ebnf/quantifier", "the repeat `$` has a least number greater than its greatest",
+        "swap the two numbers";
+    RuleEndsAtLine: "gbnf/line", "the rule ended with its line, and `$` starts no new one",
+        "continue a rule inside parentheses or after `|`, or write `name ::=`";
+    RuleOptions: "ebnf/rule-options", "rule options are not supported in this dialect",
+        "leave out `$`";
+    TokenTerminal: "gbnf/token", "token terminals such as `$` are not supported in this dialect",
+        "write the token's text as a string";
+    UnclosedClass: "ebnf/class", "this character class is not closed",
+        "add a `]` on the same line, or write `\"[\"` for the character";
+    UnclosedGroup: "ebnf/group", "this parenthesis is not closed",
+        "add a `)` before the next rule";
+    UnclosedString: "ebnf/string", "this string is not closed",
+        "add a `\"`; line breaks inside are written `\\n`";
+    UnknownCharacters: "ebnf/character", "`$` means nothing here", "";
+    Unexpected: "ebnf/unexpected", "`$` cannot stand here",
+        "expected a string, a character class, a rule's name, a group or `|`";
+    UnmatchedClose: "ebnf/group", "this `)` closes nothing",
+        "leave it out, or add a `(` before it";
+    WrongQuotes: "ebnf/string", "`$` stands in quotes of another language",
+        "strings stand in double quotes: `\"text\"`";
 }
 
 impl Fault {
@@ -63,7 +116,17 @@ impl Fault {
 
     pub(super) fn to_diagnostic(self, source: &str, dialect: Dialect) -> Diagnostic {
         let written = shorten(source.get(self.span.range()).unwrap_or_default());
-        let (code, message, hint) = self.mistake.explain(&written, dialect);
+        let mistake = match self.mistake {
+            Mistake::BadEscape if dialect == Dialect::Gbnf => Mistake::GbnfEscape,
+            other => other,
+        };
+        let [code, message, hint] = mistake.texts();
+        let hint = match mistake {
+            Mistake::MacroArguments => argument_hint(&written).to_owned(),
+            Mistake::UnknownCharacters => character_hint(&written).to_owned(),
+            _ => hint.replace('$', &written),
+        };
+        let message = message.replace('$', &written);
         Diagnostic::error(code, message).with_hint(hint).with_label(source, self.span, "")
     }
 }
@@ -75,192 +138,6 @@ fn shorten(text: &str) -> String {
     match line.char_indices().nth(MAX_CHARS) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line.to_owned(),
-    }
-}
-
-impl Mistake {
-    /// Code, message and hint. `written` is the text at the place.
-    fn explain(self, written: &str, dialect: Dialect) -> (&'static str, String, String) {
-        let gbnf = dialect == Dialect::Gbnf;
-        let own = |code: &'static str, message: &str, hint: &str| (code, message.to_owned(), hint.to_owned());
-        match self {
-            Mistake::BadEscape if gbnf => (
-                "ebnf/escape",
-                format!("there is no escape `{written}`"),
-                r#"the escapes are \" \\ \[ \] \- \n \r \t \xHH \uHHHH \UHHHHHHHH"#.to_owned(),
-            ),
-            Mistake::BadEscape => (
-                "ebnf/escape",
-                format!("there is no escape `{written}`"),
-                r#"the escapes are \" \' \? \\ \/ \a \b \f \n \r \t \v \0 \e \xH... \uHHHH \UHHHHHHHH"#
-                    .to_owned(),
-            ),
-            Mistake::BadHexEscape => (
-                "ebnf/escape",
-                format!("the escape `{written}` lacks hexadecimal digits"),
-                r"write \xHH, \uHHHH (four digits) or \UHHHHHHHH (eight digits)".to_owned(),
-            ),
-            Mistake::ClassEscape => (
-                "ebnf/class",
-                format!("the class escape `{written}` is not supported in this dialect"),
-                "write the characters, such as `0-9` for \\d and `0-9A-Za-z_` for \\w".to_owned(),
-            ),
-            Mistake::ClassRangeSwapped => (
-                "ebnf/class",
-                format!("the range `{written}` starts after its end"),
-                "swap the two characters, or put `-` first or last for a dash".to_owned(),
-            ),
-            Mistake::DoubleQuantifier => (
-                "ebnf/quantifier",
-                format!("the repeat `{written}` stands directly after a repeat"),
-                "put what is before it in parentheses: `(a+)*`".to_owned(),
-            ),
-            Mistake::EmptyAlternative => own(
-                "ebnf/empty-alternative",
-                "there is nothing here to match",
-                "write `\"\"` for the empty text",
-            ),
-            Mistake::MacroArguments => {
-                own("ebnf/macro", "these are not the arguments of this macro", argument_hint(written))
-            }
-            Mistake::IntegerTooLarge => (
-                "ebnf/quantifier",
-                format!("the number {written} is too large"),
-                "write at most 4294967295, or leave the bound out: `{n,}`".to_owned(),
-            ),
-            Mistake::LookaheadChoice => own(
-                "ebnf/lookahead",
-                "alternatives in a lookahead are not supported",
-                "put them in parentheses: `(=(\"a\" | \"b\"))`",
-            ),
-            Mistake::LookaheadInGbnf => {
-                own("ebnf/lookahead", "GBNF has no lookahead `(=...)`", "leave it out; it is computed anyway")
-            }
-            Mistake::LookaheadNotLast => own(
-                "ebnf/lookahead",
-                "a lookahead `(=...)` stands only once, at the end of a rule",
-                "move it to the end of the rule, or leave it out; it is computed anyway",
-            ),
-            Mistake::MissingAssign => (
-                "ebnf/rule",
-                format!("`{written}` is not how a rule's name and body are joined"),
-                "write `name ::= body`".to_owned(),
-            ),
-            Mistake::NameNotFirst => (
-                "ebnf/rule",
-                format!("the rule `{written}` does not start on a line of its own"),
-                "put a line break before it".to_owned(),
-            ),
-            Mistake::NameStartsWithDigit => (
-                "ebnf/name",
-                format!("the name `{written}` starts with a digit"),
-                "start it with a letter or `_`".to_owned(),
-            ),
-            Mistake::NoMinimum => own(
-                "ebnf/quantifier",
-                "this repeat has no least number",
-                "write it out: `{0,m}` for at most m times",
-            ),
-            Mistake::NoSuchCharacter => (
-                "ebnf/escape",
-                format!("the escape `{written}` names no character"),
-                "characters are 0 to D7FF and E000 to 10FFFF; write \\U0001F600 in place of a surrogate pair"
-                    .to_owned(),
-            ),
-            Mistake::NothingToComplement => {
-                own("ebnf/syntax", "nothing follows this `~`", "write `~\"text\"` or `~(...)`")
-            }
-            Mistake::NothingToRepeat => (
-                "ebnf/quantifier",
-                format!("there is nothing before the repeat `{written}`"),
-                format!("put it after what it repeats, or write `\"{written}\"` for the characters"),
-            ),
-            Mistake::NotARange => {
-                own("ebnf/quantifier", "this is not a number of repeats", "write `{n}`, `{n,}` or `{n,m}`")
-            }
-            Mistake::NotAsciiInBytes => (
-                "ebnf/escape",
-                format!("`{written}` does not stand for one byte"),
-                "write each byte as itself (ASCII) or as `\\xHH`, two digits".to_owned(),
-            ),
-            Mistake::OutsideRule => (
-                "ebnf/rule",
-                format!("`{written}` stands before the first rule"),
-                "start with a rule: `root ::= ...`".to_owned(),
-            ),
-            Mistake::RangeSwapped => (
-                "ebnf/quantifier",
-                format!("the repeat `{written}` has a least number greater than its greatest"),
-                "swap the two numbers".to_owned(),
-            ),
-            Mistake::RuleEndsAtLine => (
-                "gbnf/line",
-                format!("the rule ended with its line, and `{written}` starts no new one"),
-                "continue a rule inside parentheses or after `|`, or write `name ::=`".to_owned(),
-            ),
-            Mistake::OptionTwice => (
-                "ebnf/rule-options",
-                format!("the option `{written}` stands there twice"),
-                "leave one out".to_owned(),
-            ),
-            Mistake::OptionUnknown => (
-                "ebnf/rule-options",
-                format!("there is no option `{written}`"),
-                "the options are max_tokens, max_chars, lazy, capture, stop_capture, temperature and distinct, with commas between"
-                    .to_owned(),
-            ),
-            Mistake::OptionValue => own(
-                "ebnf/rule-options",
-                "this option has another kind of value",
-                "write `max_tokens=100` (from 1 on), `max_chars=100`, `lazy`, `capture`, `capture=\"name\"`, `stop_capture=\"name\", stop_capture_bytes=8`, `temperature=0.7`, `distinct=items` or `distinct=names`",
-            ),
-            Mistake::OptionsInBody => (
-                "ebnf/rule-options",
-                format!("`{written}` reads as options, which a rule has where it is defined"),
-                format!("write `name{written} ::= ...` there; for a class, write its characters in another order"),
-            ),
-            Mistake::RuleOptions => (
-                "ebnf/rule-options",
-                "rule options are not supported in this dialect".to_owned(),
-                format!("leave out `{written}`"),
-            ),
-            Mistake::TokenTerminal => (
-                "gbnf/token",
-                format!("token terminals such as `{written}` are not supported in this dialect"),
-                "write the token's text as a string".to_owned(),
-            ),
-            Mistake::UnclosedClass => own(
-                "ebnf/class",
-                "this character class is not closed",
-                "add a `]` on the same line, or write `\"[\"` for the character",
-            ),
-            Mistake::UnclosedGroup => {
-                own("ebnf/group", "this parenthesis is not closed", "add a `)` before the next rule")
-            }
-            Mistake::UnclosedString => own(
-                "ebnf/string",
-                "this string is not closed",
-                "add a `\"`; line breaks inside are written `\\n`",
-            ),
-            Mistake::UnknownCharacters => (
-                "ebnf/character",
-                format!("`{written}` means nothing here"),
-                character_hint(written).to_owned(),
-            ),
-            Mistake::Unexpected => (
-                "ebnf/unexpected",
-                format!("`{written}` cannot stand here"),
-                "expected a string, a character class, a rule's name, a group or `|`".to_owned(),
-            ),
-            Mistake::WrongQuotes => (
-                "ebnf/string",
-                format!("`{written}` stands in quotes of another language"),
-                "strings stand in double quotes: `\"text\"`".to_owned(),
-            ),
-            Mistake::UnmatchedClose => {
-                own("ebnf/group", "this `)` closes nothing", "leave it out, or add a `(` before it")
-            }
-        }
     }
 }
 

@@ -40,15 +40,8 @@ pub(super) enum Condition {
     Count(Bits, Relation, u64),
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Relation {
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-}
+/// Whether the first number is so to the second.
+pub(super) type Relation = fn(&u64, &u64) -> bool;
 
 /// Bits that stand next to each other, at least one.
 #[derive(Clone, Copy, Debug)]
@@ -96,37 +89,22 @@ impl Condition {
             Self::Either(parts) => parts.iter().any(|part| part.holds(number)),
             Self::Ones(bits) => bits.of(number) == bits.ones,
             Self::Zeros(bits) => bits.of(number) == 0,
-            Self::Number(bits, relation, other) => relation.holds(bits.of(number), *other),
-            Self::Count(bits, relation, other) => {
-                relation.holds(u64::from(bits.of(number).count_ones()), *other)
-            }
+            Self::Number(bits, relation, other) => relation(&bits.of(number), other),
+            Self::Count(bits, relation, other) => relation(&bits.of(number).count_ones().into(), other),
         }
     }
 }
 
-impl Relation {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "eq" => Self::Equal,
-            "ne" => Self::Unequal,
-            "lt" => Self::Less,
-            "le" => Self::AtMost,
-            "gt" => Self::Greater,
-            "ge" => Self::AtLeast,
-            _ => return None,
-        })
-    }
-
-    fn holds(self, left: u64, right: u64) -> bool {
-        match self {
-            Self::Equal => left == right,
-            Self::Unequal => left != right,
-            Self::Less => left < right,
-            Self::AtMost => left <= right,
-            Self::Greater => left > right,
-            Self::AtLeast => left >= right,
-        }
-    }
+fn relation_named(name: &str) -> Option<Relation> {
+    Some(match name {
+        "eq" => u64::eq,
+        "ne" => u64::ne,
+        "lt" => u64::lt,
+        "le" => u64::le,
+        "gt" => u64::gt,
+        "ge" => u64::ge,
+        _ => return None,
+    })
 }
 
 impl Bits {
@@ -197,8 +175,8 @@ impl<'a> NumberReader<'a> {
         let is_known =
             matches!(function, "not" | "and" | "or" | "bit_set" | "bit_clear" | "is_ones" | "is_zeros");
         let (counted, relation) = match function.strip_prefix("bit_count_") {
-            Some(relation) => (true, Relation::named(relation)),
-            None => (false, Relation::named(function)),
+            Some(relation) => (true, relation_named(relation)),
+            None => (false, relation_named(function)),
         };
         if !is_known && relation.is_none() {
             return Err(wrong(name));

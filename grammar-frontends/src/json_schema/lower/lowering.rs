@@ -27,34 +27,22 @@ use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::{Approximation, TestId};
-use crate::json_schema::value_syntax::{ItemComparison, Markup, NameSyntax, Notation, ValueSyntax};
+use crate::json_schema::value_syntax::{
+    ItemComparison, Markup, NameSyntax, NestedValues, Notation, ValueSyntax,
+};
 
-pub(super) enum RuleTask<'s> {
-    MarkupArray(RuleId, ArrayShape, NodeId, &'static Markup),
-    MarkupObject(RuleId, ObjectShape<'s>, NodeId, &'static Markup),
-    Value(RuleId, Rc<NormalForm<'s>>, NodeId),
-    Array(RuleId, Rc<ArrayShape>, NodeId),
-    Object(RuleId, Rc<ObjectShape<'s>>, NodeId),
+/// A rule whose body is written later.
+struct RuleTask<'s> {
+    rule: RuleId,
+    content: RuleContent<'s>,
+    node: NodeId,
 }
 
-impl RuleTask<'_> {
-    fn rule(&self) -> RuleId {
-        let (Self::MarkupArray(rule, ..)
-        | Self::MarkupObject(rule, ..)
-        | Self::Value(rule, ..)
-        | Self::Array(rule, ..)
-        | Self::Object(rule, ..)) = self;
-        *rule
-    }
-
-    fn node(&self) -> NodeId {
-        let (Self::MarkupArray(_, _, node, _)
-        | Self::MarkupObject(_, _, node, _)
-        | Self::Value(_, _, node)
-        | Self::Array(_, _, node)
-        | Self::Object(_, _, node)) = self;
-        *node
-    }
+/// The values of a rule.
+enum RuleContent<'s> {
+    Any(Rc<NormalForm<'s>>),
+    Array(Rc<ArrayShape>),
+    Object(Rc<ObjectShape<'s>>),
 }
 
 /// Rules and expressions that values at the same depth share; all values, where lines are not indented.
@@ -97,9 +85,8 @@ pub(super) struct SchemaLowering<'s> {
     pub(super) shared: HashMap<&'static str, RuleId>,
     /// Texts with the escapes that the caller wants, where these are not all.
     pub(super) spelled: HashMap<ExprId, ExprId>,
-    /// Arrays and objects whose items and members are between marks.
-    pub(super) markup_arrays: HashMap<ArrayShape, RuleId>,
-    pub(super) markup_objects: HashMap<ObjectShape<'s>, RuleId>,
+    /// The marks between which items of arrays and members of objects are, where they are not JSON.
+    marked: Option<&'static Markup>,
     /// With the level of each.
     tasks: Vec<(usize, RuleTask<'s>)>,
     pub(super) distinct: DistinctItems<'s>,
@@ -151,8 +138,10 @@ pub(crate) fn lower<'s>(
         patterns: HashMap::default(),
         shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
         spelled: HashMap::default(),
-        markup_arrays: HashMap::default(),
-        markup_objects: HashMap::default(),
+        marked: match syntax {
+            ValueSyntax::Markup(markup) if markup.inside == NestedValues::Marked => Some(markup),
+            _ => None,
+        },
         tasks: Vec::new(),
         distinct: DistinctItems::new(comparison, syntax),
     };
@@ -173,7 +162,7 @@ pub(crate) fn lower<'s>(
     // A body adds tasks for the arrays and objects inside. Each is added once, with its rule, so recursion in
     // the schema ends here.
     while let Some((depth, task)) = lowering.tasks.pop() {
-        let node = task.node();
+        let node = task.node;
         lowering.run(depth, task)?;
         let last = lowering.builder.empty();
         lowering.normalizer.check_spent()?;
@@ -218,7 +207,7 @@ impl<'s> SchemaLowering<'s> {
         let expr = if norm.is_any() {
             let rule = self.builder.declare_fresh("json_value").map_err(grammar_error)?;
             self.builder.add_common(rule);
-            self.push_task(RuleTask::Value(rule, Rc::clone(norm), node));
+            self.push_task(rule, RuleContent::Any(Rc::clone(norm)), node);
             self.builder.rule(rule)
         } else {
             let scalars = usize::from(norm.null) + usize::from(norm.booleans != [false, false]);
@@ -236,7 +225,7 @@ impl<'s> SchemaLowering<'s> {
                 }
             } else {
                 let rule = self.builder.declare_fresh("value").map_err(grammar_error)?;
-                self.push_task(RuleTask::Value(rule, Rc::clone(norm), node));
+                self.push_task(rule, RuleContent::Any(Rc::clone(norm)), node);
                 self.builder.rule(rule)
             }
         };
@@ -264,11 +253,11 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// A rule whose body is written later, at this depth.
-    pub(super) fn push_task(&mut self, task: RuleTask<'s>) {
+    fn push_task(&mut self, rule: RuleId, content: RuleContent<'s>, node: NodeId) {
         if let Some(places) = &mut self.normalizer.rule_origins {
-            places.rule(task.rule(), task.node());
+            places.rule(rule, node);
         }
-        self.tasks.push((self.depth, task));
+        self.tasks.push((self.depth, RuleTask { rule, content, node }));
     }
 
     fn is_indented(&self) -> bool {
@@ -281,31 +270,29 @@ impl<'s> SchemaLowering<'s> {
     }
 
     fn run(&mut self, depth: usize, task: RuleTask<'s>) -> Result<()> {
-        let is_nested = self.is_indented() && matches!(task, RuleTask::Array(..) | RuleTask::Object(..));
+        let RuleTask { rule, content, node } = task;
+        let is_nested =
+            self.is_indented() && self.marked.is_none() && !matches!(content, RuleContent::Any(_));
         self.punctuation = self.punctuations[depth];
         self.depth = depth + usize::from(is_nested);
-        let (rule, body) = match task {
-            RuleTask::Value(rule, norm, node) => {
+        let body = match (content, self.marked) {
+            (RuleContent::Any(norm), _) => {
                 let alternatives = self.alternatives(&norm, node)?;
-                (rule, Some(self.builder.choice(alternatives)))
+                Some(self.builder.choice(alternatives))
             }
-            RuleTask::MarkupArray(rule, shape, node, markup) => {
-                (rule, self.markup_array(&shape, node, markup)?)
-            }
-            RuleTask::MarkupObject(rule, shape, node, markup) => {
-                (rule, self.markup_object(&shape, node, markup)?)
-            }
-            RuleTask::Array(rule, shape, node) => {
+            (RuleContent::Array(shape), Some(markup)) => self.markup_array(&shape, node, markup)?,
+            (RuleContent::Object(shape), Some(markup)) => self.markup_object(&shape, node, markup)?,
+            (RuleContent::Array(shape), None) => {
                 if !shape.obligations.is_empty() {
                     self.distinct.add_ambiguous(rule);
                 }
-                (rule, self.array(&shape, node)?)
+                self.array(&shape, node)?
             }
-            RuleTask::Object(rule, shape, node) => {
+            (RuleContent::Object(shape), None) => {
                 if !shape.obligations.is_empty() {
                     self.distinct.add_ambiguous(rule);
                 }
-                (rule, self.object(&shape, node)?)
+                self.object(&shape, node)?
             }
         };
         let body = match body {
@@ -362,11 +349,17 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// The rule of an array. If it has no items, it is written as the empty array that is given.
-    fn array_rule(&mut self, shape: &ArrayShape, empty: Option<&ArrayShape>, node: NodeId) -> Result<RuleId> {
+    pub(super) fn array_rule(
+        &mut self,
+        shape: &ArrayShape,
+        empty: Option<&ArrayShape>,
+        node: NodeId,
+    ) -> Result<RuleId> {
         if let Some(&known) = self.levels[self.depth].arrays.get(shape) {
             return Ok(known);
         }
-        let rule = self.builder.declare_fresh("array").map_err(grammar_error)?;
+        let name = if self.marked.is_some() { "items" } else { "array" };
+        let rule = self.builder.declare_fresh(name).map_err(grammar_error)?;
         let shape = Rc::new(shape.clone());
         self.levels[self.depth].arrays.insert(Rc::clone(&shape), rule);
         let written = match empty {
@@ -375,18 +368,19 @@ impl<'s> SchemaLowering<'s> {
             }
             _ => shape,
         };
-        self.push_task(RuleTask::Array(rule, written, node));
+        self.push_task(rule, RuleContent::Array(written), node);
         Ok(rule)
     }
 
-    fn object_rule(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<RuleId> {
+    pub(super) fn object_rule(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<RuleId> {
         if let Some(&known) = self.levels[self.depth].objects.get(shape) {
             return Ok(known);
         }
-        let rule = self.builder.declare_fresh("object").map_err(grammar_error)?;
+        let name = if self.marked.is_some() { "members" } else { "object" };
+        let rule = self.builder.declare_fresh(name).map_err(grammar_error)?;
         let shape = Rc::new(shape.clone());
         self.levels[self.depth].objects.insert(Rc::clone(&shape), rule);
-        self.push_task(RuleTask::Object(rule, shape, node));
+        self.push_task(rule, RuleContent::Object(shape), node);
         Ok(rule)
     }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use grammask_grammar_ir::{DispatchEnd, ExprId, Occurrence, TagDispatch};
 
-use super::lowering::{RuleTask, SchemaLowering};
+use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::error::grammar_error;
@@ -42,7 +42,7 @@ impl<'s> SchemaLowering<'s> {
         for shape in &norm.objects {
             ways.extend(self.markup_object(shape, node, markup)?);
         }
-        Ok(if ways.is_empty() { None } else { Some(self.builder.choice(ways)) })
+        Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
     }
 
     /// The members of an object, one after the other, and space after them.
@@ -221,7 +221,7 @@ impl<'s> SchemaLowering<'s> {
             let value = match kind {
                 ValueType::Strings => self.raw_string(&part.strings, &close, markup.padding, node)?,
                 ValueType::Arrays | ValueType::Objects if markup.inside == NestedValues::Marked => {
-                    let value = self.markup_value(&part, node, markup)?;
+                    let value = self.markup_value(&part, node)?;
                     value.map(|value| self.closed(value, &close))
                 }
                 // Values that are JSON under the same mark are one value.
@@ -310,40 +310,17 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// Arrays and objects whose items and members are between marks.
-    fn markup_value(
-        &mut self,
-        norm: &NormalForm<'s>,
-        node: NodeId,
-        markup: &'static Markup,
-    ) -> Result<Option<ExprId>> {
-        let mut ways = Vec::new();
+    fn markup_value(&mut self, norm: &NormalForm<'s>, node: NodeId) -> Result<Option<ExprId>> {
+        let mut ways = Vec::with_capacity(norm.arrays.len() + norm.objects.len());
         for shape in &norm.arrays {
-            let known = self.markup_arrays.get(shape).copied();
-            let rule = match known {
-                Some(rule) => rule,
-                None => {
-                    let rule = self.builder.declare_fresh("items").map_err(grammar_error)?;
-                    self.markup_arrays.insert(shape.clone(), rule);
-                    self.push_task(RuleTask::MarkupArray(rule, shape.clone(), node, markup));
-                    rule
-                }
-            };
+            let rule = self.array_rule(shape, None, node)?;
             ways.push(self.builder.rule(rule));
         }
         for shape in &norm.objects {
-            let known = self.markup_objects.get(shape).copied();
-            let rule = match known {
-                Some(rule) => rule,
-                None => {
-                    let rule = self.builder.declare_fresh("members").map_err(grammar_error)?;
-                    self.markup_objects.insert(shape.clone(), rule);
-                    self.push_task(RuleTask::MarkupObject(rule, shape.clone(), node, markup));
-                    rule
-                }
-            };
+            let rule = self.object_rule(shape, node)?;
             ways.push(self.builder.rule(rule));
         }
-        Ok(if ways.is_empty() { None } else { Some(self.builder.choice(ways)) })
+        Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
     }
 
     /// The items of an array, one after the other, and space after them.

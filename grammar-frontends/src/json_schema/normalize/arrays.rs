@@ -13,13 +13,13 @@ pub(crate) fn read<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Member
     let mut shape = ArrayShape::any();
     let draft = n.document.draft(node);
     if let Some(value) = members.get("prefixItems").filter(|_| draft >= Draft::Draft2020) {
-        shape.prefix = places(n, node, "prefixItems", value)?;
+        shape.prefix = n.branches(node, "prefixItems", value)?;
     }
     match members.get("items") {
         // A list here is the older drafts' `prefixItems`; newer ones do not allow it, and it can mean nothing
         // else.
         Some(value @ Value::Array(_)) if shape.prefix.is_empty() => {
-            shape.prefix = places(n, node, "items", value)?;
+            shape.prefix = n.branches(node, "items", value)?;
             if let Some(rest) = members.get("additionalItems") {
                 shape.rest = n.subschema(node, PathStep::Keyword("additionalItems"), rest)?;
             }
@@ -68,19 +68,6 @@ fn add_obligation(shape: &mut ArrayShape, obligation: ItemObligation) {
             shape.obligations.push(obligation);
         }
     }
-}
-
-fn places<'s>(
-    n: &mut Normalizer<'s>,
-    node: NodeId,
-    keyword: &'static str,
-    value: &'s Value<'s>,
-) -> Result<Vec<GoalId>> {
-    let Value::Array(items) = value else {
-        return Err(n.malformed(node, keyword, "a list of schemas"));
-    };
-    let steps = items.iter().enumerate();
-    steps.map(|(index, item)| n.subschema(node, PathStep::Index(keyword, index), item)).collect()
 }
 
 /// The array that equals a constant.

@@ -267,13 +267,7 @@ impl<'s> Normalizer<'s> {
         }
         // The schema is being read further out, and no item or member lies between: it is defined by itself.
         if !self.open.insert(atom) {
-            let message = "this schema refers to itself without a step into an item or a property, so it says \
-                           nothing";
-            return Err(Box::new(
-                Diagnostic::error("json-schema/reference", message)
-                    .with_pointer(self.document.pointer(node))
-                    .with_hint("remove the reference that leads back here"),
-            ));
+            return Err(self.refers_to_itself(node));
         }
         let norm = match atom {
             Atom::Schema(node) => match self.only_reference(node) {
@@ -291,6 +285,14 @@ impl<'s> Normalizer<'s> {
             self.type_only_norms[type_only] = Some(Rc::clone(&norm));
         }
         Ok(norm)
+    }
+
+    pub(super) fn refers_to_itself(&self, node: NodeId) -> Box<Diagnostic> {
+        let message =
+            "this schema refers to itself without a step into an item or a property, so it says nothing";
+        let error = Diagnostic::error("json-schema/reference", message);
+        let error = error.with_pointer(self.document.pointer(node));
+        Box::new(error.with_hint("remove the reference that leads back here"))
     }
 
     fn negation(&mut self, goal: GoalId, node: NodeId) -> Result<NormalForm<'s>> {

@@ -16,7 +16,7 @@ use super::normalizer::{KeywordAt, Normalizer};
 use super::objects;
 use super::proofs::MAX_PROOF_DEPTH;
 use super::strings::pattern_test;
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::Result;
 use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::PathStep;
@@ -51,13 +51,7 @@ fn cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Rc<Vec<EvaluationCa
         return Err(Box::new(limit_error("depth", limit).with_pointer(n.document.pointer(node))));
     }
     if !n.evaluating.insert(node) {
-        let message = "this schema refers to itself without a step into an item or a property, so it says \
-                       nothing";
-        return Err(Box::new(
-            Diagnostic::error("json-schema/reference", message)
-                .with_pointer(n.document.pointer(node))
-                .with_hint("remove the reference that leads back here"),
-        ));
+        return Err(n.refers_to_itself(node));
     }
     n.check_work()?;
     let cases = schema_cases(n, node);

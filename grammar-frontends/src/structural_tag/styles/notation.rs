@@ -6,7 +6,9 @@
 use crate::json_schema::value_syntax::{NameSyntax, Notation, StringSyntax};
 
 /// Python's literals, in calls with keyword arguments.
-pub(crate) static PYTHONIC: Notation = Notation {
+pub(crate) static PYTHONIC: Notation = PYTHON;
+
+const PYTHON: Notation = Notation {
     words: [&["None"], &["False"], &["True"]],
     strings: StringSyntax::Python,
     names: NameSyntax::Strings,
@@ -16,17 +18,13 @@ pub(crate) static PYTHONIC: Notation = Notation {
 };
 
 /// OLMo 3 and others: Python's literals, and JSON's words too.
-pub(crate) static OLMO_3: Notation = Notation {
-    words: [&["None", "null"], &["False", "false"], &["True", "true"]],
-    strings: StringSyntax::Python,
-    names: NameSyntax::Strings,
-    arguments: ("(", "=", ")"),
-    blank: Some(' '),
-    bare: "",
-};
+pub(crate) static OLMO_3: Notation =
+    Notation { words: [&["None", "null"], &["False", "false"], &["True", "true"]], ..PYTHON };
 
 /// FunctionGemma.
-pub(crate) static GEMMA_3: Notation = Notation {
+pub(crate) static GEMMA_3: Notation = GEMMA;
+
+const GEMMA: Notation = Notation {
     words: [&["null"], &["false"], &["true"]],
     strings: StringSyntax::Between("<escape>"),
     names: NameSyntax::Bare,
@@ -39,8 +37,5 @@ pub(crate) static GEMMA_3: Notation = Notation {
 pub(crate) static GEMMA_4: Notation = Notation {
     words: [&["null", "None"], &["false"], &["true"]],
     strings: StringSyntax::Between("<|\"|>"),
-    names: NameSyntax::Bare,
-    arguments: ("{", ":", "}"),
-    blank: None,
-    bare: "-.",
+    ..GEMMA
 };
