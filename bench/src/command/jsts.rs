@@ -137,7 +137,7 @@ fn finding(error: &CompileError) -> (String, String) {
 }
 
 /// An instance is put to both matchers compactly and with spaces and line feeds. Under the spelling of serialisers numbers
-/// are as those print them, under any spelling as the file has them. All must be judged alike.
+/// are as `JSON.stringify` prints them, under any spelling as the file has them. All must be judged alike.
 fn answer([printed_only, any]: &[Matcher; 2], test: &Test) -> Answer {
     let printed = printed(&test.data);
     let texts = [(printed_only, &printed), (any, &test.data)];
@@ -156,8 +156,8 @@ fn answer([printed_only, any]: &[Matcher; 2], test: &Test) -> Answer {
     }
 }
 
-/// The same value with its fractions as serialisers print them: `300.0` instead of `300.00`. Recursion is
-/// bounded by that of the parser.
+/// The same value with its fractions as `JSON.stringify` prints them: `300` instead of `300.00`. Recursion is bounded by
+/// that of the parser.
 fn printed(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(printed).collect(),
@@ -169,7 +169,7 @@ fn printed(value: &Value) -> Value {
             let shorter = match text.split_once('.') {
                 Some((whole, fraction)) if !fraction.contains(['e', 'E']) => {
                     let fraction = fraction.trim_end_matches('0');
-                    format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
+                    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
                 }
                 _ => text,
             };

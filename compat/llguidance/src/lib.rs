@@ -33,8 +33,8 @@
 //! - A mask is exact. llguidance allows a single token where its tokenizer would write that one; here every token is
 //!   allowed that [`Matcher::consume_token`] would accept. [`Matcher::compute_ff_tokens`] names forced tokens.
 //! - A grammar is no sequence of terminals: a text is allowed if the grammar can read it in some way.
-//! - Numbers of JSON are spelled as serialisers print them, with zeros at the end of a fraction. `2.50` and, for an integer,
-//!   `64` and `64.0` are allowed; `3e4` is not.
+//! - Numbers of JSON are spelled as serialisers print them, with zeros at the end of a fraction. `2.50` is
+//!   allowed; `3e4` is not.
 //! - Where a text can only end, its end-of-text token is accepted.
 //! - A text of `max_tokens` tokens is stopped, and its mask allows the end alone. llguidance fails at the next token.
 //! - A grammar of a list that no other grammar refers to is not read.

@@ -25,6 +25,8 @@ pub enum Spelling<'r> {
     Canonical,
     /// As some serialiser prints it, chosen at random for each text and number.
     Printed(&'r mut Rng),
+    /// As the one before, but whole numbers as a serialiser prints integers: without a fraction.
+    PrintedByType(&'r mut Rng),
     /// Characters escaped at random, some numbers with zeros after the point.
     Random(&'r mut Rng),
 }
@@ -96,7 +98,7 @@ impl fmt::Display for Spelled {
 fn string(text: &str, spelling: &mut Spelling<'_>) -> String {
     let plain = || Value::from(text).to_string();
     let (rng, is_printed) = match spelling {
-        Spelling::Printed(rng) => (rng, true),
+        Spelling::Printed(rng) | Spelling::PrintedByType(rng) => (rng, true),
         Spelling::Random(rng) => (rng, false),
         Spelling::Plain | Spelling::Canonical => return plain(),
     };
@@ -123,7 +125,7 @@ fn string(text: &str, spelling: &mut Spelling<'_>) -> String {
 fn with_zeros(number: String, spelling: &mut Spelling<'_>) -> String {
     let rng = match spelling {
         Spelling::Plain => return number,
-        Spelling::Canonical => return without_zeros(&number),
+        Spelling::Canonical | Spelling::PrintedByType(_) => return without_zeros(&number),
         Spelling::Printed(rng) => return printed(&number, rng),
         Spelling::Random(rng) => rng,
     };

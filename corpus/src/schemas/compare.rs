@@ -340,7 +340,11 @@ impl Trial<'_> {
         let spelled = match self.how {
             How::Canonical => Spelled::new(value, &mut Spelling::Canonical),
             How::AnySpelling => Spelled::new(value, &mut Spelling::Random(self.rng)),
-            How::Default | How::AnyOrder => Spelled::new(value, &mut Spelling::Printed(self.rng)),
+            // An integer has no fraction.
+            How::Default | How::AnyOrder => match self.schema.to_string().contains("\"integer\"") {
+                true => Spelled::new(value, &mut Spelling::PrintedByType(self.rng)),
+                false => Spelled::new(value, &mut Spelling::Printed(self.rng)),
+            },
         };
         let (spelled, accepted) = match self.how {
             How::Default | How::Canonical => {

@@ -46,8 +46,8 @@
 //!   and none after the root value, but for the option [`around_root`](JsonSchemaOptions::around_root).
 //! * Strings and keys: escapes of characters that one of them escapes ([`Escapes`]).
 //! * Numbers: those that are small or large enough have an exponent: `64`, `64.0`, `2.50`, `1e-07`, `1.0E7`, `1e+21`
-//!   ([`Numbers`]). Values decide what a bound, a constant or `integer` allows. An integer has no fraction but `.0`, before
-//!   an exponent too, and in draft 4 it has neither. Multiples of a step that is no power of ten have no exponent.
+//!   ([`Numbers`]). Values decide what a bound or a constant allows. An integer has neither a fraction nor an exponent.
+//!   Multiples of a step that is no power of ten have no exponent.
 //! * Items that must differ (`uniqueItems`) are compared by their meaning, `1` and `1.0` as `"a"` and
 //!   `"\u0061"`. If they come from a set that can be listed, the grammar expresses it itself. Otherwise it
 //!   marks the array ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine

@@ -215,8 +215,8 @@ pub enum Escapes {
 #[non_exhaustive]
 pub enum Numbers {
     /// As serialisers print (`64`, `64.0`, `2.5`, `-0.0`), and as people write amounts (`12.50`). A double that is so small or
-    /// so large that some serialiser does so has an exponent: `1e-07`, `1e-7`, `1.0E-7`, `1e+21`. An `integer` has no fraction
-    /// but `.0`, before an exponent too.
+    /// so large that some serialiser does so has an exponent: `1e-07`, `1e-7`, `1.0E-7`, `1e+21`. An `integer` has digits
+    /// alone, as integers are printed. Readers of typed values refuse `64.0` for one.
     Printed {
         /// Most digits before the point, and after it, of a number without an exponent. Bounds and constants of a schema
         /// may have more, and so have numbers as long as they.

@@ -200,7 +200,9 @@ fn grammar_and_validator_agree_on_small_values() {
         r#"{"uniqueItems":false}"#,
         r#"{"definitions":{"x":{"uniqueItems":true}},"title":"t","x-other":{"y":1}}"#,
     ] {
-        check(schema).agrees(VALUES);
+        check_any(schema).agrees(VALUES);
+        // By default an integer has no fraction.
+        check(schema).agrees(VALUES.iter().filter(|&&text| text != "2.0"));
     }
 }
 
@@ -219,8 +221,8 @@ fn numbers_between_bounds() {
             }
         }
     }
-    // Integers have no other fraction than `.0` in the default spelling.
-    let is_printed = |text: &&String| !text.contains('.') || text.ends_with(".0") || !text.ends_with('0');
+    // Integers have no fraction in the default spelling.
+    let is_printed = |text: &&String| text.trim_end_matches('0').strip_suffix('.').is_none();
     let printed: Vec<&String> = texts.iter().filter(is_printed).collect();
     for (at, lower) in bounds.iter().enumerate() {
         check(&format!(r#"{{"type":"number","minimum":{lower}}}"#)).agrees(&texts);

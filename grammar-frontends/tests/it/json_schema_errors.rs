@@ -1,7 +1,7 @@
 //! Refusals with their places and reasons, and the content of the report.
 
 use grammask_grammar_frontends::json_schema::{
-    self, FreeNames, JsonSchemaOptions, Treatment, Unsupported, Whitespace, compile,
+    self, FreeNames, JsonSchemaOptions, KeyOrder, Treatment, Unsupported, Whitespace, compile,
 };
 use insta::assert_snapshot;
 
@@ -81,6 +81,10 @@ fn unsatisfiable_schemas() {
     assert_snapshot!(refusal(r#"{"type":"integer","minimum":0.1,"maximum":0.9}"#), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: no number satisfies `type`, `minimum` and `maximum` together (relax one of the keywords that contradict each other)");
     assert_snapshot!(refusal(r#"{"allOf":[{"type":"string"},{"type":"null"}]}"#), @r#"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: nothing satisfies `allOf` and the keywords beside it (relax one of the keywords that contradict each other)"#);
     assert_snapshot!(refusal(r##"{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}"##), @r#"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: what it requires is excluded, or never ends (relax one of the keywords that contradict each other)"#);
+    // Of the members in any order there are fewer than demanded.
+    let few = r##"{"type":"object","properties":{"a":{"$ref":"#"},"b":true},"additionalProperties":false,"minProperties":2}"##;
+    let any_order = JsonSchemaOptions::default().key_order(KeyOrder::Any);
+    assert_snapshot!(refusal_with(few, &any_order), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: what it requires is excluded, or never ends (relax one of the keywords that contradict each other)");
     assert_snapshot!(refusal(r#"{"type":"object","properties":{"a":{"enum":[]}},"required":["a"]}"#), @r#"json-schema/unsatisfiable at `/properties/a`: no JSON text satisfies the schema: nothing satisfies `enum` and the keywords beside it (relax one of the keywords that contradict each other)"#);
 }
 

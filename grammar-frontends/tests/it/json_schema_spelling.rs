@@ -116,10 +116,10 @@ fn conditions_do_not_change_how_numbers_are_printed() {
         (json!({"maximum": -1e20}), &["-1e20", "-1.0E20", "-1e+21"], &["-1e19", "-9.9E19", "1e20"]),
         (
             json!({"type": "integer"}),
-            &["1e+21", "1.0E7", "-0", "-0.0", "64.0"],
-            &["1.5E7", "1.5e+21", "1.234567890123E12", "1.0E-7", "1e5", "64.00"],
+            &["1000000000000000000000", "-0", "64"],
+            &["1e+21", "1.0E7", "1.5E7", "1.5e+21", "1.0E-7", "1e5", "64.0", "-0.0"],
         ),
-        (json!({"type": "integer", "minimum": 0}), &["1e16", "1.0E7", "-0"], &["-1e16", "1e-7"]),
+        (json!({"type": "integer", "minimum": 0}), &["10000000000000000", "-0"], &["-1", "1e16"]),
         (json!({"multipleOf": 0.00001}), &["1e-05", "3e-5", "1.0E-4", "1e+16"], &["1e-06", "1.5e-05"]),
         (json!({"multipleOf": 1000}), &["1.0E7", "1.234E7", "7000"], &["1.23456E7", "1.0E-7"]),
         (
@@ -177,7 +177,7 @@ fn a_structural_tag_says_how_its_values_are_spelled() {
         Recogniser::new(&grammar).accepts(text.as_bytes())
     };
     assert!(accepts("any", "1.00") && !accepts("printed", "1.00"));
-    assert!(accepts("printed", "1.0") && !accepts("canonical", "1.0"));
+    assert!(accepts("any", "1.0") && !accepts("printed", "1.0") && accepts("printed", "1"));
     let odd = json!({"type": "json_schema", "json_schema": {}, "spelling": "odd"});
     let odd = json!({"type": "structural_tag", "format": odd}).to_string();
     assert!(StructuralTag::parse(&odd, &options).is_err());
@@ -217,7 +217,7 @@ fn names_of_a_pattern_count_once() {
 fn items_that_are_few_do_not_repeat() {
     let options = JsonSchemaOptions::default();
     let digits = json!({"type": "array", "uniqueItems": true, "items": {"type": "integer", "minimum": -1, "maximum": 12}});
-    check(&digits, &options, &["[]", "[1,12,-1]", "[1,2.0]"], &["[1,1]", "[1,2,1.0]", "[13]"]);
+    check(&digits, &options, &["[]", "[1,12,-1]", "[1,2]"], &["[1,1]", "[1,2,1]", "[1,2.0]", "[13]"]);
     let steps = json!({"type": "array", "uniqueItems": true,
         "items": {"type": "integer", "minimum": 0, "maximum": 9, "multipleOf": 3}});
     check(&steps, &options, &["[9,0,3]"], &["[3,3]", "[1]"]);

@@ -147,8 +147,8 @@ fn numbers_are_spelled_as_serialisers_print_them() {
         is_whole(&mut llguidance::Matcher::new(factory.create_parser(grammar)), text)
     };
     assert!(["2.5", "2.50", "-3", "64.0"].iter().all(|text| is_number("number", text)));
-    assert!(["64", "64.0"].iter().all(|text| is_number("integer", text)));
-    assert!(!is_number("number", "3e4") && !is_number("integer", "64.00"));
+    assert!(is_number("integer", "64") && !is_number("integer", "64.0"));
+    assert!(!is_number("number", "3e4"));
 }
 
 /// A grammar may refer to itself, and several to one another.

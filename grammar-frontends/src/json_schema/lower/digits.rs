@@ -24,9 +24,7 @@ pub(crate) enum FractionForm {
     Any,
     /// Without zeros at the end; a whole number has none.
     Shortest,
-    /// As the one before, and a whole number has none or `.0`.
-    PointZero,
-    /// As the one before, and a whole number has `.0`.
+    /// As the one before, but a whole number has `.0`.
     Always,
 }
 
@@ -42,6 +40,12 @@ pub(crate) struct DigitForm {
     pub(crate) has_negative_zero: bool,
 }
 
+/// Whether an integer has neither a fraction nor an exponent. In the default spelling it has none, because readers of typed
+/// values refuse `64.0` for an integer, and no printer of an integer writes it. Draft 4 says so of the value itself.
+pub(crate) fn has_digits_alone(numbers: Numbers, draft: Draft) -> bool {
+    draft == Draft::Draft4 || !matches!(numbers, Numbers::Any)
+}
+
 impl DigitForm {
     pub(crate) fn of(numbers: Numbers, kind: NumberKind, draft: Draft) -> Self {
         let max = match numbers {
@@ -50,8 +54,7 @@ impl DigitForm {
         };
         let fraction = match (numbers, kind) {
             (Numbers::Canonical, _) => FractionForm::Shortest,
-            (_, NumberKind::Integer) if draft == Draft::Draft4 => FractionForm::Shortest,
-            (Numbers::Printed { .. }, NumberKind::Integer) => FractionForm::PointZero,
+            (_, NumberKind::Integer) if has_digits_alone(numbers, draft) => FractionForm::Shortest,
             _ => FractionForm::Any,
         };
         let has_negative_zero = numbers != Numbers::Canonical;
@@ -131,10 +134,6 @@ impl Digits<'_> {
         match self.form.fraction {
             FractionForm::Shortest => self.builder.empty(),
             FractionForm::Always => self.builder.literal(".0"),
-            FractionForm::PointZero => {
-                let fraction = self.builder.literal(".0");
-                self.builder.optional(fraction)
-            }
             FractionForm::Any => {
                 let zeros = self.zeros(0, 1);
                 let point = self.builder.literal(".");

@@ -68,15 +68,6 @@ impl ExponentForm {
 }
 
 impl Digits<'_> {
-    /// Most digits after the point of a mantissa. An integer with a fraction that only an exponent makes whole is a trap for
-    /// models: `4.2` can go on to `4.2e16` alone.
-    fn max_mantissa(&self) -> i64 {
-        match self.form.fraction {
-            FractionForm::PointZero => 0,
-            _ => MAX_FRACTION,
-        }
-    }
-
     /// The numbers between two bounds that are written with an exponent; if `places` are given, those that are multiples of
     /// `10^-places`.
     pub(crate) fn exponents_between(
@@ -121,7 +112,6 @@ impl Digits<'_> {
         places: Option<i64>,
         ways: &mut Vec<ExprId>,
     ) {
-        let max = self.max_mantissa();
         let first = least.value.scientific_exponent().unwrap_or(i64::MIN);
         let last = most.map_or(i64::MAX, |most| most.value.scientific_exponent().unwrap_or(i64::MIN));
         let whole = places.map_or(i64::MIN, |places| -places);
@@ -134,7 +124,7 @@ impl Digits<'_> {
         ));
         let ends = [Some(first), Some(last).filter(|&last| last != first)].into_iter().flatten();
         for exponent in ends.filter(|end| ranges.iter().any(|(from, to)| (from..=to).contains(&end))) {
-            let fraction = places.map_or(max, |places| max.min(exponent + places));
+            let fraction = places.map_or(MAX_FRACTION, |places| MAX_FRACTION.min(exponent + places));
             let above = (exponent == first).then_some(least);
             let below = most.filter(|_| exponent == last);
             let Some(mantissa) = self.mantissa(form, fraction, (above, below)) else { continue };
@@ -158,7 +148,7 @@ impl Digits<'_> {
         // From the most digits down: what may follow after this many. With fewer digits there are more exponents.
         let mut rest: Option<ExprId> = None;
         let mut known: Option<(Ranges, ExprId)> = None;
-        let mut most = self.max_mantissa();
+        let mut most = MAX_FRACTION;
         while most > 0 {
             let ranges: Ranges = ranges_after(most).collect();
             let least = (1..most).rev().find(|&digits| !ranges_after(digits).eq(ranges.iter().copied()));
@@ -275,7 +265,7 @@ impl Digits<'_> {
 
     /// The spellings of one number with an exponent.
     pub(crate) fn exponents_of(&mut self, value: &Decimal) -> Option<ExprId> {
-        if value.mantissa().fraction_digits().len() > usize::try_from(self.max_mantissa()).unwrap_or(0) {
+        if value.mantissa().fraction_digits().len() > usize::try_from(MAX_FRACTION).unwrap_or(0) {
             return None;
         }
         let bound = Bound { value: value.clone(), edge: Edge::Inclusive };

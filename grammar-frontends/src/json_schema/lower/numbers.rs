@@ -2,7 +2,7 @@
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId};
 
-use super::digits::{DigitForm, Digits, FractionForm, signs};
+use super::digits::{DigitForm, Digits, FractionForm, has_digits_alone, signs};
 use super::lowering::SchemaLowering;
 use super::remainders::{DigitAutomaton, DigitState, Residues};
 use crate::diagnostic::Result;
@@ -78,7 +78,9 @@ impl SchemaLowering<'_> {
 
     /// The numbers of a shape that are written with an exponent. Where a step is no power of ten, none.
     fn exponents(&mut self, shape: &NumberShape) -> Option<ExprId> {
-        if shape.kind == NumberKind::Integer && self.draft() == Draft::Draft4 {
+        if shape.kind == NumberKind::Integer
+            && has_digits_alone(self.normalizer.options.numbers, self.draft())
+        {
             return None;
         }
         let mut digits = self.digits(shape.kind);
@@ -513,18 +515,16 @@ pub(crate) fn any_number(builder: &mut GrammarBuilder, numbers: Numbers) -> Expr
     }
 }
 
-/// All whole numbers; of draft 4 without a fraction and without an exponent.
+/// All whole numbers.
 pub(crate) fn any_integer(builder: &mut GrammarBuilder, numbers: Numbers, draft: Draft) -> ExprId {
     let form = DigitForm::of(numbers, NumberKind::Integer, draft);
     let mut digits = Digits { builder, form };
     let (zero, positive, end) = (digits.zero(), digits.positive_whole(), digits.zero_fraction());
     let whole = digits.signed_or_zero(positive, zero);
     let whole = digits.builder.sequence([whole, end]);
-    let exponents = match numbers {
-        Numbers::Printed { .. } | Numbers::Any if draft != Draft::Draft4 => {
-            digits.exponents_between(None, None, Some(0))
-        }
-        _ => None,
+    let exponents = match has_digits_alone(numbers, draft) {
+        true => None,
+        false => digits.exponents_between(None, None, Some(0)),
     };
     digits.builder.choice([whole].into_iter().chain(exponents))
 }

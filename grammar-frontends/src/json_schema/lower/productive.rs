@@ -59,8 +59,15 @@ fn is_productive(grammar: &Grammar, id: ExprId, known: &mut ProductiveFacts) -> 
         Expr::Choice(parts) => parts.iter().any(|&part| is_productive(grammar, part, known)),
         Expr::Permutation(permutation) => {
             let mut derives = |part: &ExprId| is_productive(grammar, *part, known);
-            let (required, others) = permutation.parts().split_at(permutation.required());
-            required.iter().all(&mut derives) && (!required.is_empty() || others.iter().any(derives))
+            let (once, repeatable) = permutation.parts().split_at(permutation.once());
+            let (required, optional) = once.split_at(permutation.required());
+            // A part that repeats is as many as are wanted.
+            required.iter().all(&mut derives) && {
+                let wanted = permutation.min() as usize;
+                required.len() >= wanted
+                    || repeatable.iter().any(&mut derives)
+                    || required.len() + optional.iter().filter(|part| derives(part)).count() >= wanted
+            }
         }
         Expr::Repeat { min: 0, .. } => true,
         Expr::Repeat { body, .. } => is_productive(grammar, body, known),

@@ -1,11 +1,11 @@
 """One engine of a comparison: vLLM with one backend, asked over standard input for one round at a time.
 
-compare_vllm.py MODEL BACKEND [PACK]     BACKEND: grammask, xgrammar, guidance or none
+compare_vllm.py MODEL BACKEND [PACK CALLS]     BACKEND: grammask, xgrammar, guidance or none
 
 A line `SIZE START` runs `SIZE` requests at once, from that place in the list on, and answers with a line of JSON: times
 of the round, and seconds spent in compiling, filling and applying masks, as the engine itself calls them; "all
-around apply" is the engine's function that sorts masks and applies them. A line `calls` runs the function calls of the
-pack, 16 at once.
+around apply" is the engine's function that sorts masks and applies them. A line `calls AT_ONCE` runs `CALLS` function calls
+of the pack, so many at once; a new request comes when one has ended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from common import REQUESTS, chat, fits, loaded
 from with_vllm import engine, parameters, settings
 
 MODEL, BACKEND = Path(sys.argv[1]), sys.argv[2]
-PACK = sys.argv[3] if len(sys.argv) > 3 else None
+PACK, CALLS = (sys.argv[3], int(sys.argv[4])) if len(sys.argv) > 3 else (None, 0)
 spent = {"compile": 0.0, "fill": 0.0, "accept": 0.0, "apply": 0.0, "all around apply": 0.0}
 
 
@@ -57,11 +57,11 @@ def count() -> None:
 
 
 def read_calls() -> list[tuple[str, Any]]:
-    """Prompts and schemas of the first 32 function calls of the pack."""
+    """Prompts and schemas of the first function calls of the pack."""
     found = []
     with gzip.open(PACK, "rt") as lines:
         for row in map(json.loads, lines):
-            if row["category"] == "simple" and row["valid_strict"] and len(found) < 32:
+            if row["category"] == "simple" and row["valid_strict"] and len(found) < CALLS:
                 function = row["tools"][0]["function"]
                 members = {"additionalProperties": False} | function["parameters"]
                 schema = {
@@ -76,17 +76,22 @@ def read_calls() -> list[tuple[str, Any]]:
     return found
 
 
-def run(llm: Any, prompts: list[str], asked: list[Any]) -> tuple[dict[str, float], list[Any]]:
-    """Runs requests at once, and says when their tokens came."""
+def run(llm: Any, prompts: list[str], asked: list[Any], at_once: int) -> tuple[dict[str, Any], list[Any]]:
+    """Runs requests, so many at once, and says when their tokens came. Times of a request count from when it is added."""
     inner = llm.llm_engine
     spent.update(dict.fromkeys(spent, 0.0))
     start = time.perf_counter()
-    for number, (prompt, parameter) in enumerate(zip(prompts, asked, strict=True)):
-        inner.add_request(f"{start}-{number}", prompt, parameter)
+    added: dict[str, float] = {}
     first: dict[str, float] = {}
     last: dict[str, float] = {}
     done: dict[str, Any] = {}
-    while inner.has_unfinished_requests():
+    waiting = list(enumerate(zip(prompts, asked, strict=True)))[::-1]
+    while waiting or inner.has_unfinished_requests():
+        while waiting and inner.get_num_unfinished_requests() < at_once:
+            number, (prompt, parameter) = waiting.pop()
+            name = f"{start}-{number}"
+            added[name] = time.perf_counter() - start
+            inner.add_request(name, prompt, parameter)
         outputs = inner.step()
         now = time.perf_counter() - start
         for output in outputs:
@@ -97,7 +102,9 @@ def run(llm: Any, prompts: list[str], asked: list[Any]) -> tuple[dict[str, float
     total = time.perf_counter() - start
     tokens = {name: len(output.outputs[0].token_ids) for name, output in done.items()}
     each = [(last[name] - first[name]) / (tokens[name] - 1) for name in done if tokens[name] > 1]
-    measured = {"seconds": total, "ttft": sum(first.values()) / len(first), "tpot": sum(each) / max(1, len(each))}
+    waits = [first[name] - added[name] for name in done]
+    measured = {"seconds": total, "ttft": sum(waits) / len(waits), "tpot": sum(each) / max(1, len(each))}
+    measured["latencies"] = sorted(last[name] - added[name] for name in done)
     ordered = sorted(done, key=lambda name: int(name.split("-")[1]))
     return measured | {"tokens": sum(tokens.values())} | spent, [done[name] for name in ordered]
 
@@ -120,9 +127,10 @@ def main() -> None:
 
     say({})
     for line in sys.stdin:
-        if line.strip() == "calls":
+        if line.startswith("calls "):
             prompts = [prompt for prompt, _ in calls]
-            measured, outputs = run(llm, prompts, [free(parameters("json", schema, 64)) for _, schema in calls])
+            asked = [free(parameters("json", schema, 64)) for _, schema in calls]
+            measured, outputs = run(llm, prompts, asked, int(line.split()[1]))
             texts = [(output.outputs[0].finish_reason, output.outputs[0].text) for output in outputs]
             ended = [reason == "stop" for reason, _ in texts]
             judged = zip(ended, texts, calls, strict=True)
@@ -138,7 +146,7 @@ def main() -> None:
             # As many tokens as structures need, or the texts would be of other lengths.
             for parameter in asked:
                 parameter.max_tokens, parameter.ignore_eos = 24, True
-        measured, outputs = run(llm, [chat(question) for question, *_ in chosen], asked)
+        measured, outputs = run(llm, [chat(question) for question, *_ in chosen], asked, size)
         texts = [output.outputs[0].text for output in outputs]
         valid = [obeys(text) for (_, _, _, obeys), text in zip(chosen, texts, strict=True)]
         say(measured | {"ended": size, "valid": sum(valid), "requests": size})

