@@ -102,12 +102,7 @@ fn draft_6_brings_const_contains_and_names() {
         &[r#"{"a":1}"#],
         &[r#"{"ab":1}"#],
     );
-    check(
-        DRAFT_6,
-        json!({"type": "integer", "exclusiveMaximum": 3, "minimum": 1}),
-        &["1", "2"],
-        &["3", "0"],
-    );
+    check(DRAFT_6, json!({"type": "integer", "exclusiveMaximum": 3, "minimum": 1}), &["1", "2"], &["3", "0"]);
     check(DRAFT_6, json!({"if": {"type": "null"}, "then": false}), &["null"], &[]);
 }
 
