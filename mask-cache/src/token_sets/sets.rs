@@ -74,7 +74,7 @@ impl TokenSets {
     }
 
     /// Computes the sets of nearly every grammar now; the first masks would otherwise wait for them. Some 10 ms for 128,000
-    /// tokens, once. Slices of ASCII characters alone wait until a pattern needs one, which takes a millisecond.
+    /// tokens, once. Slices of ASCII characters alone wait until a pattern needs one, which takes 2 to 4 ms.
     pub fn prepare(&self) {
         self.slices().filter(|slice| slice.class().non_ascii).for_each(Slice::prepare);
         self.json_tokens();

@@ -117,7 +117,7 @@ impl<'v> Slice<'v> {
     }
 
     /// Whether the tables are there. Where not, the first question for tokens builds them: some 0.3 ms for the classes
-    /// with characters above U+007F, up to 1.5 ms for the small ones (128,000 tokens).
+    /// with characters above U+007F, 2 to 4 ms for the small ones (128,000 tokens).
     pub fn is_ready(self) -> bool {
         self.cells.slices[self.place].tables.get().is_some()
     }
