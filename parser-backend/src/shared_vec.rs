@@ -6,9 +6,9 @@
 //! takes the last elements and one reference.
 //!
 //! Where a shared vector is changed, the leaf and the node that hold the place are copied, and the list of
-//! nodes. That list is short: it grows by one with every 16,384 elements.
+//! nodes. Cutting it copies one leaf: those after it stay in their node until another one takes their place. The list is short: it grows by one with every 16,384 elements.
 //!
-//! The `Vec` holds up to two leaves before the lower one is sealed. So pops and pushes at the edge of a leaf
+//! The `Vec` holds up to one and a half leaves before the lower one is sealed. So pops and pushes at the edge of a leaf
 //! do not seal and copy it again and again.
 
 use std::ops::Index;
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Elements of a leaf.
 const LEAF: usize = 32;
+
+/// Most elements after the leaves.
+const MAX_TAIL: usize = LEAF + LEAF / 2;
 
 /// Leaves of a node.
 const NODE: usize = 512;
@@ -115,16 +118,22 @@ impl<T: Clone> SharedVec<T> {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
-        // `Vec` would double its room without end. Here it ends at two leaves, then the lower one is sealed.
+        // `Vec` would double its room without end. Here it ends at some length, then a leaf is sealed.
         let len = self.tail.len();
-        if len < 2 * LEAF {
-            self.tail.reserve_exact(len.max(4).min(2 * LEAF - len));
+        if len < MAX_TAIL {
+            self.tail.reserve_exact(len.max(4).min(MAX_TAIL - len));
             return;
         }
         let leaf: Leaf<T> = self.tail.drain(..LEAF).collect();
         let nodes = Arc::make_mut(self.nodes.get_or_insert_default());
-        match nodes.last_mut().filter(|node| node.len() < NODE) {
-            Some(node) => Arc::make_mut(node).push(leaf),
+        // Leaves that a cut has left behind make room.
+        let place = self.sealed / LEAF;
+        nodes.truncate(place.div_ceil(NODE));
+        match nodes.get_mut(place / NODE).map(Arc::make_mut) {
+            Some(node) => {
+                node.truncate(place % NODE);
+                node.push(leaf);
+            }
             None => nodes.push(Arc::new(vec![leaf])),
         }
         self.sealed += LEAF;
@@ -147,7 +156,7 @@ impl<T: Clone> SharedVec<T> {
         }
     }
 
-    /// Puts the first elements of a leaf in the place of the tail. That leaf and those after it are forgotten.
+    /// Puts the first elements of a leaf in the place of the tail. That leaf and those after it count no more.
     #[cold]
     fn unseal(&mut self, leaf: usize, kept: usize) {
         self.tail.clear();
@@ -155,11 +164,8 @@ impl<T: Clone> SharedVec<T> {
             self.tail.extend_from_slice(&elements[..kept]);
         }
         self.sealed = leaf * LEAF;
-        let Some(nodes) = &mut self.nodes else { return };
-        let nodes = Arc::make_mut(nodes);
-        nodes.truncate(leaf.div_ceil(NODE));
-        if let Some(node) = nodes.get_mut(leaf / NODE) {
-            Arc::make_mut(node).truncate(leaf % NODE);
+        if leaf == 0 {
+            self.nodes = None;
         }
     }
 
