@@ -74,7 +74,7 @@ impl<B: Backend> Subject for BackendSubject<B> {
     }
 
     fn shortest_completion_len(&self, state: &B::State) -> Option<u64> {
-        self.0.shortest_completion_len(*state, &mut Fuel::unlimited()).ok()
+        self.0.shortest_completion(*state, &mut Fuel::unlimited()).ok().map(|(length, _)| length)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use grammask_earley::fsm::{CompileOptions, compile};
 use grammask_earley::ir::{Grammar, GrammarBuilder, GrammarError};
-use grammask_earley::parser_backend::{Backend, Fuel, StepError};
+use grammask_earley::parser_backend::{Backend, Fuel, StepError, Tables};
 use grammask_earley::{Config, Engine};
 
 /// sum ::= sum "+" sum | "(" sum ")" | "x"

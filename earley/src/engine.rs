@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use grammask_fsm::{Distinct, OpenedScope, Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, Configuration, DistinctScope, Fuel, MaskKey, Requirement, Run, Split,
-    StepError, TableCounts, TokenSet,
+    Backend, BuildError, CharClass, ClassRuns, Configuration, Configurations, DistinctScope, DistinctScopes,
+    Fuel, LocalParts, MaskKey, Rows, Run, Split, StepError, TableCounts, Tables, TokenEdges, TokenSet,
 };
 
 use crate::automaton::lazy::Automaton;
@@ -17,14 +17,14 @@ use crate::local::context_expansion::ContextExpansion;
 use crate::local::split::split;
 use crate::queries::shortest_completion::ShortestCompletion;
 use crate::queries::{union, whole_tokens};
-use crate::runs::class_runs::ClassRuns;
+use crate::runs::class_runs::RunAnswers;
 use crate::tables::ids::index;
 use crate::tables::state::State;
 
 /// A lazy automaton over interned Earley sets. See the crate documentation.
 pub struct Engine {
     automaton: Automaton,
-    class_runs: ClassRuns,
+    runs: RunAnswers,
     canonical_forms: CanonicalForms,
     context_expansion: ContextExpansion,
     shortest_completion: ShortestCompletion,
@@ -43,7 +43,7 @@ impl Engine {
         let program_bytes = program.memory_usage();
         Ok(Self {
             automaton: Automaton::new(program, config)?,
-            class_runs: ClassRuns::default(),
+            runs: RunAnswers::default(),
             canonical_forms: CanonicalForms::default(),
             context_expansion: ContextExpansion::default(),
             shortest_completion: ShortestCompletion::default(),
@@ -75,37 +75,13 @@ impl Engine {
 impl Backend for Engine {
     type State = State;
 
-    type Row<'e> = &'e [AtomicU32];
-
     fn start(&self) -> State {
         self.automaton.start
     }
 
     #[inline]
-    fn row(&self, state: State) -> &[AtomicU32] {
-        self.automaton.row(state)
-    }
-
-    #[inline]
-    fn row_from<'e>(&'e self, known: State, row: &'e [AtomicU32], state: State) -> &'e [AtomicU32] {
-        // Counts have no part in it.
-        if known.set == state.set { row } else { self.row(state) }
-    }
-
-    #[inline]
-    fn step_in(
-        &self,
-        row: &[AtomicU32],
-        state: State,
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<Option<State>, StepError> {
-        self.automaton.step_in(row, state, byte, fuel)
-    }
-
-    #[inline]
-    fn read_known(&self, state: State, text: &[u8]) -> Option<State> {
-        self.automaton.read_known(state, text)
+    fn step(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        self.automaton.step(state, byte, fuel)
     }
 
     #[inline]
@@ -121,17 +97,78 @@ impl Backend for Engine {
         self.automaton.mask_key(state)
     }
 
-    fn run_over(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
-        self.class_runs.run_over(&self.automaton, state, class, fuel)
+    #[inline]
+    fn read_known(&self, state: State, text: &[u8]) -> Option<State> {
+        self.automaton.read_known(state, text)
     }
 
-    fn step_class(
+    fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
+        self.shortest_completion.find(&self.automaton, state, fuel)
+    }
+
+    #[inline]
+    fn rows(&self) -> impl Rows<State> {
+        &self.automaton
+    }
+
+    #[inline]
+    fn class_runs(&self) -> &impl ClassRuns<State> {
+        self
+    }
+
+    #[inline]
+    fn local_parts(&self) -> &impl LocalParts<State> {
+        self
+    }
+
+    #[inline]
+    fn token_edges(&self) -> &impl TokenEdges<State> {
+        self
+    }
+
+    #[inline]
+    fn tables(&self) -> &impl Tables<Self, State> {
+        self
+    }
+
+    fn distinct_scopes(&self) -> Option<&impl DistinctScopes<State>> {
+        Some(self)
+    }
+
+    fn configurations(&self) -> Option<&impl Configurations<State>> {
+        Some(self)
+    }
+}
+
+impl<'e> Rows<State> for &'e Automaton {
+    type Row = &'e [AtomicU32];
+
+    #[inline]
+    fn row(&self, state: State) -> &'e [AtomicU32] {
+        Automaton::row(self, state)
+    }
+
+    #[inline]
+    fn row_from(&self, known: State, row: &'e [AtomicU32], state: State) -> &'e [AtomicU32] {
+        // Counts have no part in it.
+        if known.set == state.set { row } else { Automaton::row(self, state) }
+    }
+
+    #[inline]
+    fn step_in(
         &self,
+        row: &'e [AtomicU32],
         state: State,
-        class: &CharClass,
+        byte: u8,
         fuel: &mut Fuel,
     ) -> Result<Option<State>, StepError> {
-        self.class_runs.step_class(&self.automaton, state, class, fuel)
+        Automaton::step_in(self, row, state, byte, fuel)
+    }
+}
+
+impl ClassRuns<State> for Engine {
+    fn run_over(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
+        self.runs.run_over(&self.automaton, state, class, fuel)
     }
 
     fn step_class_n(
@@ -141,25 +178,29 @@ impl Backend for Engine {
         max: u32,
         fuel: &mut Fuel,
     ) -> Result<Option<Vec<State>>, StepError> {
-        self.class_runs.step_class_n(&self.automaton, state, class, max, fuel)
+        self.runs.step_class_n(&self.automaton, state, class, max, fuel)
     }
+}
 
+impl LocalParts<State> for Engine {
     fn split(&self, state: State, fuel: &mut Fuel) -> Result<Option<Split<State>>, StepError> {
         split(&self.automaton, state, fuel)
-    }
-
-    fn canonical_form(&self, local: State) -> Option<Vec<u32>> {
-        canonical_form(&self.automaton, &self.canonical_forms, local)
     }
 
     fn may_complete(&self, state: State) -> bool {
         self.automaton.set(state).local_complete
     }
 
+    fn canonical_form(&self, local: State) -> Option<Vec<u32>> {
+        canonical_form(&self.automaton, &self.canonical_forms, local)
+    }
+
     fn may_follow(&self, local: State, texts: &[&[u8]], fuel: &mut Fuel) -> Vec<bool> {
         self.context_expansion.may_follow(&self.automaton, local, texts, fuel)
     }
+}
 
+impl TokenEdges<State> for Engine {
     #[inline]
     fn token_labels(&self, state: State) -> &[u32] {
         match self.automaton.names_tokens {
@@ -183,37 +224,15 @@ impl Backend for Engine {
     fn join(&self, one: State, other: State, fuel: &mut Fuel) -> Result<State, StepError> {
         union::join(&self.automaton, one, other, fuel)
     }
+}
 
-    fn shortest_completion_len(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
-        self.shortest_completion.find(&self.automaton, state, fuel).map(|(len, _)| len)
+impl Tables<Self, State> for Engine {
+    fn memory_usage(&self) -> usize {
+        self.automaton.sets.bytes.load(Ordering::Relaxed) + self.program_bytes
     }
 
-    fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
-        self.shortest_completion.find(&self.automaton, state, fuel)
-    }
-
-    fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
-        match self
-            .automaton
-            .program
-            .distinct_scope_at(self.automaton.set(state).items.iter().map(|item| item.state), byte)
-        {
-            OpenedScope::Nothing => DistinctScope::Nothing,
-            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
-            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
-            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
-        }
-    }
-
-    fn precompile_step(&self, state: State) {
-        // In the middle of a name that leads there the text is in one place.
-        if let [item] = *self.automaton.set(state).items {
-            self.automaton.program.precompile_step(item.state);
-        }
-    }
-
-    fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
-        assemble(&self.automaton, configuration, fuel)
+    fn counts(&self) -> TableCounts {
+        TableCounts { sets: self.set_count(), contexts: self.context_count() }
     }
 
     fn fresh(&self) -> Result<Self, BuildError> {
@@ -230,22 +249,28 @@ impl Backend for Engine {
         self.automaton.import(&other.automaton, states, max_growth, fuel)
     }
 
-    fn serves(&self, requirement: Requirement) -> bool {
-        matches!(
-            requirement,
-            Requirement::Counts
-                | Requirement::LeftRecursion
-                | Requirement::Tokens
-                | Requirement::Distinct
-                | Requirement::Attributes
-        )
+    fn precompile_step(&self, state: State) {
+        // In the middle of a name that leads there the text is in one place.
+        if let [item] = *self.automaton.set(state).items {
+            self.automaton.program.precompile_step(item.state);
+        }
     }
+}
 
-    fn memory_usage(&self) -> usize {
-        self.automaton.sets.bytes.load(Ordering::Relaxed) + self.program_bytes
+impl DistinctScopes<State> for Engine {
+    fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
+        let states = self.automaton.set(state).items.iter().map(|item| item.state);
+        match self.automaton.program.distinct_scope_at(states, byte) {
+            OpenedScope::Nothing => DistinctScope::Nothing,
+            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
+            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
+            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
+        }
     }
+}
 
-    fn table_counts(&self) -> TableCounts {
-        TableCounts { sets: self.set_count(), contexts: self.context_count() }
+impl Configurations<State> for Engine {
+    fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        assemble(&self.automaton, configuration, fuel)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use grammask_mask_cache::parser_backend::{Backend, BuildError, Fuel, MaskKey, Requirement, StepError};
+use grammask_mask_cache::parser_backend::{Backend, Fuel, MaskKey, StepError};
 use grammask_mask_cache::{LocalPool, MaskMemo, Scratch, TokenSets, Vocabulary, VocabularyOptions};
 
 /// Reads a number digit by digit, and keeps its remainder.
@@ -13,22 +13,13 @@ type Remainder = Option<u8>;
 
 impl Backend for DividedBySeven {
     type State = Remainder;
-    type Row<'e> = ();
 
     fn start(&self) -> Remainder {
         None
     }
 
-    fn row(&self, _: Remainder) {}
-
     // Every remainder can go on to 0, so that no digit leads to a dead end.
-    fn step_in(
-        &self,
-        _: (),
-        state: Remainder,
-        byte: u8,
-        _: &mut Fuel,
-    ) -> Result<Option<Remainder>, StepError> {
+    fn step(&self, state: Remainder, byte: u8, _: &mut Fuel) -> Result<Option<Remainder>, StepError> {
         let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10);
         Ok(digit.map(|digit| Some((state.unwrap_or(0) * 10 + digit) % 7)))
     }
@@ -44,32 +35,6 @@ impl Backend for DividedBySeven {
     // All texts of digits may follow, whatever was read; only the end may not.
     fn mask_key(&self, state: Remainder) -> MaskKey {
         MaskKey { set: u32::from(self.is_complete(state)), detail: 0 }
-    }
-
-    fn shortest_completion_len(&self, state: Remainder, _: &mut Fuel) -> Result<u64, StepError> {
-        Ok(u64::from(!self.is_complete(state)))
-    }
-
-    fn fresh(&self) -> Result<Self, BuildError> {
-        Ok(Self)
-    }
-
-    fn import(
-        &self,
-        _: &Self,
-        states: &[Remainder],
-        _: usize,
-        _: &mut Fuel,
-    ) -> Result<Vec<Remainder>, StepError> {
-        Ok(states.to_vec())
-    }
-
-    fn serves(&self, _: Requirement) -> bool {
-        false
-    }
-
-    fn memory_usage(&self) -> usize {
-        0
     }
 }
 

@@ -1,8 +1,12 @@
 //! A place in a text, described by the calls that are open there.
 
+use crate::error::StepError;
+use crate::fuel::Fuel;
+use crate::not_offered::NotOffered;
+
 /// The open calls of a parser in plain numbers: those of the program that the backend was made of. A second
 /// parser of the same text, which knows what the backend does not, passes its findings on in this form; see
-/// [`Backend::assemble`](crate::Backend::assemble).
+/// [`Configurations::assemble`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// The states that read the next byte or token, each with the number of its call.
@@ -49,4 +53,20 @@ pub enum Progress {
         /// How many parts were read.
         count: u32,
     },
+}
+
+/// States that are made from a description: an optional part of a [`Backend`](crate::Backend).
+///
+/// Serves: rules with a bound on their tokens (`max_tokens`), which a second parser counts.
+///
+/// Without it: a compiler declines grammars with such bounds. Masks of all others are the same.
+pub trait Configurations<S> {
+    /// The state that a configuration describes. `None` if there is no such state.
+    fn assemble(&self, configuration: &Configuration, fuel: &mut Fuel) -> Result<Option<S>, StepError>;
+}
+
+impl<S> Configurations<S> for NotOffered {
+    fn assemble(&self, _: &Configuration, _: &mut Fuel) -> Result<Option<S>, StepError> {
+        Ok(None)
+    }
 }

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use grammask_fsm::{Distinct, OpenedScope, Program};
 use grammask_parser_backend::{
-    Backend, BuildError, CharClass, DistinctScope, Fuel, MaskKey, Requirement, Run, Split, StepError,
-    TableCounts,
+    Backend, BuildError, CharClass, ClassRuns, DistinctScope, DistinctScopes, Fuel, LocalParts, MaskKey,
+    Rows, Run, Split, StepError, TableCounts, Tables,
 };
 
 use crate::automaton::Automaton;
 use crate::config::Config;
-use crate::context_expansion::ContextExpansion;
 use crate::left_recursion::{decline_left_recursion, decline_permutation};
 use crate::runs::run_over;
 use crate::shortest_completion::ShortestCompletion;
@@ -22,7 +21,6 @@ use crate::stacks::State;
 /// Parallel stacks in one persistent tree. See the crate documentation.
 pub struct Engine {
     automaton: Automaton,
-    context_expansion: ContextExpansion,
     shortest_completion: ShortestCompletion,
     /// Bytes of the program, which are counted part by part.
     program_bytes: usize,
@@ -68,7 +66,6 @@ impl Engine {
         Ok(Self {
             program_bytes: program.memory_usage(),
             automaton: Automaton::new(program, config)?,
-            context_expansion: ContextExpansion::default(),
             shortest_completion: ShortestCompletion::default(),
         })
     }
@@ -97,24 +94,12 @@ impl Engine {
 impl Backend for Engine {
     type State = State;
 
-    type Row<'e> = &'e [AtomicU32];
-
     fn start(&self) -> State {
         self.automaton.start
     }
 
-    fn row(&self, state: State) -> &[AtomicU32] {
-        self.automaton.row(state)
-    }
-
-    fn step_in(
-        &self,
-        row: &[AtomicU32],
-        state: State,
-        byte: u8,
-        fuel: &mut Fuel,
-    ) -> Result<Option<State>, StepError> {
-        self.automaton.step_in(row, state, byte, fuel)
+    fn step(&self, state: State, byte: u8, fuel: &mut Fuel) -> Result<Option<State>, StepError> {
+        self.automaton.step(state, byte, fuel)
     }
 
     fn is_complete(&self, state: State) -> bool {
@@ -129,10 +114,60 @@ impl Backend for Engine {
         MaskKey { set: self.automaton.representative(state).raw(), detail: 0 }
     }
 
+    fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
+        self.shortest_completion.find(&self.automaton, state, fuel)
+    }
+
+    fn rows(&self) -> impl Rows<State> {
+        &self.automaton
+    }
+
+    fn class_runs(&self) -> &impl ClassRuns<State> {
+        self
+    }
+
+    fn local_parts(&self) -> &impl LocalParts<State> {
+        self
+    }
+
+    fn tables(&self) -> &impl Tables<Self, State> {
+        self
+    }
+
+    fn distinct_scopes(&self) -> Option<&impl DistinctScopes<State>> {
+        Some(self)
+    }
+}
+
+impl<'e> Rows<State> for &'e Automaton {
+    type Row = &'e [AtomicU32];
+
+    fn row(&self, state: State) -> &'e [AtomicU32] {
+        Automaton::row(self, state)
+    }
+
+    fn row_from(&self, known: State, row: &'e [AtomicU32], state: State) -> &'e [AtomicU32] {
+        if known == state { row } else { Automaton::row(self, state) }
+    }
+
+    fn step_in(
+        &self,
+        row: &'e [AtomicU32],
+        state: State,
+        byte: u8,
+        fuel: &mut Fuel,
+    ) -> Result<Option<State>, StepError> {
+        Automaton::step_in(self, row, state, byte, fuel)
+    }
+}
+
+impl ClassRuns<State> for Engine {
     fn run_over(&self, state: State, class: &CharClass, fuel: &mut Fuel) -> Run {
         run_over(&self.automaton, state, class, fuel)
     }
+}
 
+impl LocalParts<State> for Engine {
     fn split(&self, state: State, fuel: &mut Fuel) -> Result<Option<Split<State>>, StepError> {
         split(&self.automaton, state, fuel)
     }
@@ -140,30 +175,15 @@ impl Backend for Engine {
     fn may_complete(&self, state: State) -> bool {
         self.automaton.list(state).acceptance.local_complete
     }
+}
 
-    fn may_follow(&self, local: State, texts: &[&[u8]], fuel: &mut Fuel) -> Vec<bool> {
-        self.context_expansion.may_follow(&self.automaton, local, texts, fuel)
+impl Tables<Self, State> for Engine {
+    fn memory_usage(&self) -> usize {
+        self.automaton.bytes.load(Ordering::Relaxed) + self.program_bytes
     }
 
-    fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
-        match self
-            .automaton
-            .program
-            .distinct_scope_at(self.automaton.list(state).stacks.iter().map(|stack| stack.state), byte)
-        {
-            OpenedScope::Nothing => DistinctScope::Nothing,
-            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
-            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
-            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
-        }
-    }
-
-    fn shortest_completion_len(&self, state: State, fuel: &mut Fuel) -> Result<u64, StepError> {
-        self.shortest_completion.find(&self.automaton, state, fuel).map(|(len, _)| len)
-    }
-
-    fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
-        self.shortest_completion.find(&self.automaton, state, fuel)
+    fn counts(&self) -> TableCounts {
+        TableCounts { sets: self.list_count(), contexts: self.node_count() }
     }
 
     fn fresh(&self) -> Result<Self, BuildError> {
@@ -179,16 +199,16 @@ impl Backend for Engine {
     ) -> Result<Vec<State>, StepError> {
         self.automaton.import(&other.automaton, states, max_growth, fuel)
     }
+}
 
-    fn serves(&self, requirement: Requirement) -> bool {
-        matches!(requirement, Requirement::Counts | Requirement::Distinct)
-    }
-
-    fn memory_usage(&self) -> usize {
-        self.automaton.bytes.load(Ordering::Relaxed) + self.program_bytes
-    }
-
-    fn table_counts(&self) -> TableCounts {
-        TableCounts { sets: self.list_count(), contexts: self.node_count() }
+impl DistinctScopes<State> for Engine {
+    fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
+        let states = self.automaton.list(state).stacks.iter().map(|stack| stack.state);
+        match self.automaton.program.distinct_scope_at(states, byte) {
+            OpenedScope::Nothing => DistinctScope::Nothing,
+            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
+            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
+            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
+        }
     }
 }

@@ -86,8 +86,6 @@ mod automaton;
 mod runs;
 // The part of a list that does not depend on its callers.
 mod split;
-// The texts that may follow that part.
-mod context_expansion;
 // How near the end of the text is.
 mod shortest_completion;
 // All of it as a backend.

@@ -14,7 +14,7 @@ use crate::tables::state::State;
 
 /// The answers about runs over classes of characters in one automaton. Its lock is taken before the automaton's.
 #[derive(Default)]
-pub(crate) struct ClassRuns {
+pub(crate) struct RunAnswers {
     caches: Mutex<Caches>,
 }
 
@@ -26,7 +26,7 @@ struct Caches {
     class_bytes: ClassBytesCache,
 }
 
-impl ClassRuns {
+impl RunAnswers {
     fn lock(&self) -> MutexGuard<'_, Caches> {
         // Answers that were kept before a panic are right.
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
@@ -74,18 +74,6 @@ impl ClassRuns {
         }
         answers.insert(state.set, intervals, class, shape);
         shape.at(&state.counts)
-    }
-
-    /// The state that every character of a class leads to, if all lead to one.
-    pub(crate) fn step_class(
-        &self,
-        automaton: &Automaton,
-        state: State,
-        class: &CharClass,
-        fuel: &mut Fuel,
-    ) -> Result<Option<State>, StepError> {
-        let bytes = self.lock().class_bytes.get(automaton.program.byte_classes(), class);
-        uniform_step::step_class(automaton, state, &bytes, fuel)
     }
 
     /// The states that 1, 2, ... characters of a class lead to, `max` of them at most; fewer where the last one leads to

@@ -63,16 +63,6 @@ impl ClassBytesCache {
     }
 }
 
-/// The state that every character of a class leads to, if all lead to one.
-pub(crate) fn step_class(
-    automaton: &Automaton,
-    state: State,
-    bytes: &ClassBytes,
-    fuel: &mut Fuel,
-) -> Result<Option<State>, StepError> {
-    step_char(automaton, state, bytes, &mut [u32::MAX; SLOTS], fuel)
-}
-
 /// The states that 1, 2, ... characters of a class lead to, `max` of them at most; fewer where the last one leads to itself.
 /// `None` where some number of characters leads to more than one.
 pub(crate) fn step_class_n(

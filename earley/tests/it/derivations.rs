@@ -5,7 +5,7 @@ use std::sync::Arc;
 use grammask_earley::{Config, Derivations, Engine, InputUnit, State};
 use grammask_fsm::CompileOptions;
 use grammask_oracle::random::{self, GrammarOptions, VocabularyOptions};
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, Configurations, Fuel, StepError};
 
 /// The texts that can be read from a state, up to some bytes deep.
 fn ways(engine: &Engine, state: State, depth: u32, found: &mut Vec<u64>) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use grammask_earley::{Config, Engine};
 use grammask_grammar_frontends::ebnf;
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, compile_grammar};
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, Fuel, StepError, Tables};
 
 use super::{accepts, compile, engine, read};
 
@@ -120,8 +120,8 @@ fn states_move_to_fresh_engines() {
     };
     assert_eq!(old.next_bytes(before), fresh.next_bytes(state));
     assert_eq!(
-        old.shortest_completion_len(before, &mut Fuel::unlimited()).unwrap(),
-        fresh.shortest_completion_len(state, &mut Fuel::unlimited()).unwrap()
+        old.shortest_completion(before, &mut Fuel::unlimited()).unwrap().0,
+        fresh.shortest_completion(state, &mut Fuel::unlimited()).unwrap().0
     );
     state = read(&fresh, state, format!("{}>)", "x".repeat(39)).as_bytes()).unwrap();
     assert!(fresh.is_complete(state));

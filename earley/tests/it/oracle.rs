@@ -3,7 +3,7 @@
 use grammask_earley::Config;
 use grammask_oracle::random::{Case, GrammarOptions, VocabularyOptions};
 use grammask_oracle::{Recogniser, random};
-use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+use grammask_parser_backend::{Backend, CharClass, ClassRuns, Fuel, Run};
 
 use super::{compile, read};
 
@@ -47,15 +47,15 @@ fn endings_are_reached() {
         let case = case(seed);
         let engine = compile(&case.grammar, Config::default());
         let mut state = read(&engine, engine.start(), &case.prefix).unwrap();
-        let length = engine.shortest_completion_len(state, &mut Fuel::unlimited()).unwrap();
+        let length = engine.shortest_completion(state, &mut Fuel::unlimited()).unwrap().0;
         assert!(length < 1_000, "seed {seed}: {length}");
         for left in (0..length).rev() {
             let next = (0..=255u8)
                 .filter_map(|byte| engine.step(state, byte, &mut Fuel::unlimited()).unwrap())
-                .find(|&next| engine.shortest_completion_len(next, &mut Fuel::unlimited()).unwrap() <= left);
+                .find(|&next| engine.shortest_completion(next, &mut Fuel::unlimited()).unwrap().0 <= left);
             state = next.unwrap_or_else(|| panic!("seed {seed}: nothing is {left} bytes from the end"));
             assert_eq!(
-                engine.shortest_completion_len(state, &mut Fuel::unlimited()).unwrap(),
+                engine.shortest_completion(state, &mut Fuel::unlimited()).unwrap().0,
                 left,
                 "seed {seed}: an ending was not the shortest"
             );

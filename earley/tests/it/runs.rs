@@ -3,19 +3,17 @@
 
 use grammask_earley::{Config, Engine, State};
 use grammask_oracle::random;
-use grammask_parser_backend::{Backend, CharClass, Fuel, Run};
+use grammask_parser_backend::{Backend, CharClass, ClassRuns, Fuel, Run};
 
 use crate::{compile, engine, read};
 
-/// The answers of `step_class`, one character after the other.
+/// The steps of single characters, one after the other.
 fn one_by_one(engine: &Engine, state: State, class: &CharClass, most: u32) -> Option<Vec<State>> {
     let mut states = vec![state];
     for _ in 0..most {
         let last = *states.last()?;
-        let next = engine.step_class(last, class, &mut Fuel::unlimited()).unwrap()?;
-        if next == last {
-            break;
-        }
+        let steps = engine.step_class_n(last, class, 1, &mut Fuel::unlimited()).unwrap()?;
+        let [next] = steps[..] else { break };
         states.push(next);
     }
     states.remove(0);

@@ -2,7 +2,7 @@
 
 use grammask_earley::{Config, Engine, State};
 use grammask_oracle::random;
-use grammask_parser_backend::{Backend, Ended, Fuel, Split};
+use grammask_parser_backend::{Backend, Ended, Fuel, LocalParts, Split};
 
 use crate::{compile, engine, read};
 

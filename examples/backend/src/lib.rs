@@ -2,14 +2,15 @@
 //!
 //! The language is `root ::= ([inside] | "(" root ")")*` for a set of inside bytes. A parser of any context-free
 //! language keeps a stack; with one kind of bracket all entries of the stack are equal, and its height says all.
-//! So a state is a number, and there are no tables. See README.md for what each method must do.
+//! So a state is a number, and there are no tables. These five methods are all that masks need; README.md says what each
+//! must do, and which optional parts there are.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
 
 use grammask_mask_cache::Vocabulary;
 use grammask_matcher::{CompiledGrammar, Limits};
-use grammask_parser_backend::{Backend, BuildError, CharClass, Fuel, MaskKey, Requirement, Run, StepError};
+use grammask_parser_backend::{Backend, BuildError, Fuel, MaskKey, StepError};
 
 /// Texts whose brackets match.
 #[derive(Clone, Copy, Debug)]
@@ -59,22 +60,11 @@ pub struct Depth(u32);
 impl Backend for BracketCounter {
     type State = Depth;
 
-    // A backend with tables looks up the row of a state once and steps it by many bytes. There are no tables here.
-    type Row<'e> = ();
-
     fn start(&self) -> Depth {
         Depth(0)
     }
 
-    fn row(&self, _state: Depth) {}
-
-    fn step_in(
-        &self,
-        _row: (),
-        Depth(depth): Depth,
-        byte: u8,
-        _fuel: &mut Fuel,
-    ) -> Result<Option<Depth>, StepError> {
+    fn step(&self, Depth(depth): Depth, byte: u8, _fuel: &mut Fuel) -> Result<Option<Depth>, StepError> {
         Ok(match byte {
             b'(' => {
                 // A limit is an error, and never an answer: whether the text may go on so stays undecided.
@@ -103,37 +93,5 @@ impl Backend for BracketCounter {
     /// greater one stands for them, so that none of them passes for complete.
     fn mask_key(&self, Depth(depth): Depth) -> MaskKey {
         MaskKey { set: depth.min(self.longest_token.saturating_add(1)), detail: 0 }
-    }
-
-    /// Every text of inside bytes may follow, whatever is open.
-    fn run_over(&self, _state: Depth, class: &CharClass, _fuel: &mut Fuel) -> Run {
-        let is_inside = !class.non_ascii && class.ascii & !self.inside == 0;
-        if is_inside { Run::Unbounded } else { Run::Unknown }
-    }
-
-    fn shortest_completion_len(&self, Depth(depth): Depth, _fuel: &mut Fuel) -> Result<u64, StepError> {
-        Ok(u64::from(depth))
-    }
-
-    fn fresh(&self) -> Result<Self, BuildError> {
-        Ok(*self)
-    }
-
-    fn import(
-        &self,
-        _other: &Self,
-        states: &[Depth],
-        _max_growth: usize,
-        _fuel: &mut Fuel,
-    ) -> Result<Vec<Depth>, StepError> {
-        Ok(states.to_vec())
-    }
-
-    fn serves(&self, _requirement: Requirement) -> bool {
-        false
-    }
-
-    fn memory_usage(&self) -> usize {
-        size_of::<Self>()
     }
 }

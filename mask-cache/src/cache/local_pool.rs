@@ -9,7 +9,7 @@ use crate::compute::local_part::LocalPartMask;
 /// Masks of local parts by the descriptions of the parts: the cross-grammar cache.
 ///
 /// A local part is found by its whole description
-/// ([`Backend::canonical_form`](grammask_parser_backend::Backend::canonical_form)), not by a hash of it, so
+/// ([`LocalParts::canonical_form`](grammask_parser_backend::LocalParts::canonical_form)), not by a hash of it, so
 /// one grammar cannot be made to get another one's masks. When the pool outgrows its budget, the least
 /// recently used masks are evicted; grammars keep those that they use.
 ///

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use grammask_grammar_ir::byte_set::{self, ByteSet};
-use grammask_parser_backend::{Backend, Ended, Fuel, MaskKey, StepError};
+use grammask_parser_backend::{Backend, Ended, Fuel, LocalParts, MaskKey, StepError, Tables, TokenEdges};
 
 use grammask_grammar_ir::Toggle;
 
@@ -157,7 +157,7 @@ impl MaskMemo {
         // A mask that has to be computed is a good moment for a piece of deferred work. The text waits
         // anyway, and it is near the parts that it will need.
         if precompile == Toggle::On {
-            backend.precompile_step(state);
+            backend.tables().precompile_step(state);
         }
         // Differences and local parts pay only where a slice may apply: elsewhere a plain walk visits few
         // nodes. A difference comes first, because it is the cheapest, and its base often is a local part.
@@ -204,7 +204,8 @@ impl MaskMemo {
     ) -> Result<Option<StoredMask>, StepError> {
         let Some(reference) = reference(backend, state, fuel)? else { return Ok(None) };
         // Tokens that both read as a whole are in the mask of the reference.
-        if backend.token_labels(reference) != backend.token_labels(state) {
+        let edges = backend.token_edges();
+        if edges.token_labels(reference) != edges.token_labels(state) {
             return Ok(None);
         }
         // Letters lead the reference to itself, so it has no reference of its own, and this goes one level deep.
@@ -242,7 +243,7 @@ impl MaskMemo {
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Option<StoredMask>, StepError> {
-        let Some(split) = backend.split(state, fuel)? else { return Ok(None) };
+        let Some(split) = backend.local_parts().split(state, fuel)? else { return Ok(None) };
         // If the rule may already have ended, all tokens of the continuation count, too. Where a slice
         // applies to it, that would be most of the vocabulary, as ids.
         if split.ended == Ended::Maybe && slice_may_apply(backend, split.continuation, &self.sets) {
@@ -396,7 +397,7 @@ impl MaskMemo {
 
 /// All that the mask of a local part depends on, without the numbers of its grammar, if the backend can tell it.
 fn pool_key<B: Backend>(backend: &B, local: B::State, follow: &ByteSet) -> Option<Vec<u32>> {
-    let mut words = backend.canonical_form(local)?;
+    let mut words = backend.local_parts().canonical_form(local)?;
     words.extend(follow.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]));
     Some(words)
 }

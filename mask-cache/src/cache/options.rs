@@ -22,7 +22,7 @@ pub struct MaskOptions {
     /// Masks of local parts are shared between the grammars of one compiler (XGrammar 2, section 3.3).
     pub cross_grammar: Toggle,
     /// With each mask that is computed comes a piece of work that masks after it are sure to need
-    /// ([`Backend::precompile_step`](grammask_parser_backend::Backend::precompile_step)).
+    /// ([`Tables::precompile_step`](grammask_parser_backend::Tables::precompile_step)).
     pub precompile: Toggle,
 }
 

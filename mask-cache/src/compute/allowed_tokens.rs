@@ -5,7 +5,7 @@
 //! * The trie shares prefixes, and a byte that is refused drops a whole subtree.
 //! * Only first bytes that the parser can read are looked at ([`Backend::next_bytes`]), and after each of these only the
 //!   second bytes that can be read there. Outside of strings this is a tenth.
-//! * Where the parser lets any text over a class of characters pass ([`Backend::run_over`]), as inside a
+//! * Where the parser lets any text over a class of characters pass ([`ClassRuns::run_over`]), as inside a
 //!   string, the tokens of the class are known beforehand. Only the others are walked: of Llama 3.1's 128,000
 //!   tokens about 6,000. Where possible, only their [residual suffixes](crate::token_sets::residual_suffixes)
 //!   are walked: the bytes after the last character of the class.
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use grammask_grammar_ir::Toggle;
 use grammask_grammar_ir::byte_set::{self, ByteSet};
-use grammask_parser_backend::{Backend, Fuel, Run, StepError};
+use grammask_parser_backend::{Backend, ClassRuns, Fuel, Run, StepError};
 use smallvec::SmallVec;
 
 use super::suffix_walk::walk_suffixes;
@@ -287,7 +287,7 @@ fn choose_slice<'v, B: Backend>(
 ) -> Option<ChosenSlice<'v>> {
     let whole = |slice| Some(ChosenSlice { slice, max_chars: None, tried: Vec::new() });
     sets.slices().filter(|slice| slice.may_begin(next_bytes)).find_map(|slice| {
-        match backend.run_over(state, slice.class(), fuel) {
+        match backend.class_runs().run_over(state, slice.class(), fuel) {
             Run::Unbounded => whole(slice),
             // No token of the slice is longer than the bound, so the bound does not matter.
             Run::AtMost(chars) | Run::AtLeast(chars) if chars >= slice.max_chars() => whole(slice),

@@ -4,7 +4,7 @@
 //! one. Many suffixes can be read by none of them: no letter follows a JSON string in any place. The first
 //! XGrammar paper (section 3.2, algorithm 2) rejects those beforehand with an automaton of all texts that may
 //! follow the rule in its grammar. It leaves 120 of 1,134 tokens uncertain. Here that is the question
-//! [`Backend::may_follow`], asked once for each local part of a grammar; the table of suffixes is built again
+//! [`LocalParts::may_follow`], asked once for each local part of a grammar; the table of suffixes is built again
 //! from those that remain.
 //!
 //! The bits of the local part do not change, so they stay shared between all grammars that have it; the
@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use grammask_parser_backend::{Backend, Fuel};
+use grammask_parser_backend::{Backend, Fuel, LocalParts};
 
 use super::local_part::{LocalPartMask, UncertainSuffixes};
 use crate::ids::TokenId;
@@ -30,7 +30,7 @@ pub(crate) fn expand<B: Backend>(
 ) -> Arc<LocalPartMask> {
     let suffixes = mask.suffixes.list();
     let texts: Vec<&[u8]> = suffixes.iter().map(|(bytes, _)| bytes.as_slice()).collect();
-    let may_follow = backend.may_follow(local, &texts, fuel);
+    let may_follow = backend.local_parts().may_follow(local, &texts, fuel);
     // A missing answer counts as "may follow", which keeps the token.
     let left: Vec<(&[u8], TokenId)> = suffixes
         .iter()

@@ -1,7 +1,7 @@
 //! An estimate of the cost of a mask, without computing it.
 
 use grammask_grammar_ir::byte_set;
-use grammask_parser_backend::{Backend, Fuel, Run};
+use grammask_parser_backend::{Backend, ClassRuns, Fuel, Run};
 
 use crate::token_sets::sets::TokenSets;
 use crate::token_sets::slices::Slice;
@@ -15,7 +15,8 @@ use crate::token_sets::slices::Slice;
 pub fn mask_cost<B: Backend>(backend: &B, state: B::State, sets: &TokenSets, fuel: &mut Fuel) -> u64 {
     let next_bytes = backend.next_bytes(state);
     let is_whole = |slice: &Slice<'_>| {
-        slice.may_begin(&next_bytes) && backend.run_over(state, slice.class(), fuel) != Run::Unknown
+        slice.may_begin(&next_bytes)
+            && backend.class_runs().run_over(state, slice.class(), fuel) != Run::Unknown
     };
     let slice = sets.slices().find(is_whole);
     let trie = slice.map_or(sets.vocabulary().trie(), Slice::residual);

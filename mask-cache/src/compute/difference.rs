@@ -13,7 +13,7 @@
 //! quote, and not for every token that begins like one.
 
 use grammask_grammar_ir::byte_set;
-use grammask_parser_backend::{Backend, Fuel, Run, StepError};
+use grammask_parser_backend::{Backend, ClassRuns, Fuel, Rows, Run, StepError};
 
 use crate::ids::TokenId;
 use crate::token_sets::sets::TokenSets;
@@ -71,19 +71,21 @@ pub(crate) fn difference<B: Backend>(
     let vocabulary = sets.vocabulary();
     let bytes = backend.next_bytes(state);
     let other_bytes = backend.next_bytes(reference);
+    let runs = backend.class_runs();
     let both_run_over = |slice: &Slice<'_>| {
         slice.may_begin(&bytes)
             && slice.may_begin(&other_bytes)
-            && backend.run_over(reference, slice.class(), fuel) == Run::Unbounded
-            && backend.run_over(state, slice.class(), fuel) == Run::Unbounded
+            && runs.run_over(reference, slice.class(), fuel) == Run::Unbounded
+            && runs.run_over(state, slice.class(), fuel) == Run::Unbounded
     };
     // All tokens of the slice are allowed by both states, so they cannot be in the difference.
     let trie = sets.slices().find(both_run_over).map_or(vocabulary.trie(), Slice::residual);
-    let mut walk = PairWalk { backend, trie, visited: 0, found: MaskDifference::default(), fuel };
+    let rows = backend.rows();
+    let side = |state| Some((state, rows.row(state)));
+    let mut stack = vec![(side(state), side(reference))];
+    let mut walk = PairWalk { rows, trie, visited: 0, found: MaskDifference::default(), fuel };
     // A token that only one of the two reads is a difference, so the bytes of both are walked.
     let either = std::array::from_fn(|word| bytes[word] | other_bytes[word]);
-    let side = |state| Some((state, backend.row(state)));
-    let mut stack = vec![(side(state), side(reference))];
     for byte in byte_set::iter(&either) {
         if !walk.subtree(byte, &mut stack)? {
             return Ok(None);
@@ -116,8 +118,8 @@ impl MaskDifference {
     }
 }
 
-struct PairWalk<'w, B: Backend> {
-    backend: &'w B,
+struct PairWalk<'w, R> {
+    rows: R,
     trie: &'w Trie,
     visited: usize,
     found: MaskDifference,
@@ -125,11 +127,18 @@ struct PairWalk<'w, B: Backend> {
 }
 
 /// The state of a side after the bytes of a path, with its row; `None` where the side has died.
-type Side<'w, B> = Option<(<B as Backend>::State, <B as Backend>::Row<'w>)>;
+type Side<S, R> = Option<(S, <R as Rows<S>>::Row)>;
 
-impl<'w, B: Backend> PairWalk<'w, B> {
+impl<R> PairWalk<'_, R> {
     /// Walks the tokens that begin with a byte. `false`: there is too much to visit.
-    fn subtree(&mut self, byte: u8, stack: &mut Vec<(Side<'w, B>, Side<'w, B>)>) -> Result<bool, StepError> {
+    fn subtree<S: Copy + PartialEq>(
+        &mut self,
+        byte: u8,
+        stack: &mut Vec<(Side<S, R>, Side<S, R>)>,
+    ) -> Result<bool, StepError>
+    where
+        R: Rows<S>,
+    {
         let nodes = self.trie.nodes();
         let range = self.trie.first_byte(byte);
         let (mut index, end) = (range.start as usize, range.end as usize);
@@ -162,19 +171,25 @@ impl<'w, B: Backend> PairWalk<'w, B> {
         Ok(true)
     }
 
-    fn step(&mut self, side: Side<'w, B>, byte: u8) -> Result<Option<B::State>, StepError> {
+    fn step<S>(&mut self, side: Side<S, R>, byte: u8) -> Result<Option<S>, StepError>
+    where
+        R: Rows<S>,
+    {
         match side {
-            Some((state, row)) => self.backend.step_in(row, state, byte, self.fuel),
+            Some((state, row)) => self.rows.step_in(row, state, byte, self.fuel),
             None => Ok(None),
         }
     }
 
     /// A state with its row, reached from a side.
-    fn below(&self, from: Side<'w, B>, state: Option<B::State>) -> Side<'w, B> {
+    fn below<S: Copy>(&self, from: Side<S, R>, state: Option<S>) -> Side<S, R>
+    where
+        R: Rows<S>,
+    {
         let state = state?;
         let row = match from {
-            Some((from, row)) => self.backend.row_from(from, row, state),
-            None => self.backend.row(state),
+            Some((from, row)) => self.rows.row_from(from, row, state),
+            None => self.rows.row(state),
         };
         Some((state, row))
     }

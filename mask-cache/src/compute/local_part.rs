@@ -2,7 +2,7 @@
 //!
 //! For each state of a rule's automaton, XGrammar's first paper (section 3.1) sorts the tokens into accepted,
 //! rejected and *uncertain* ones, and keeps the result. Uncertain tokens end the rule in their middle. Here
-//! the same is done for a *local part* of a state ([`Backend::split`]). The tokens that it accepts become
+//! the same is done for a *local part* of a state ([`LocalParts::split`](grammask_parser_backend::LocalParts::split)). The tokens that it accepts become
 //! bits, once. Of the uncertain ones only the bytes after the end of the rule matter, and many have these in
 //! common, so the suffixes become a trie of their own. The mask of a state is then the bits, and a walk of
 //! that small trie from the state after the rule. Inside a JSON string it has some hundred nodes instead of

@@ -16,7 +16,7 @@
 use std::ops::RangeInclusive;
 
 use grammask_grammar_ir::byte_set::{self, ByteSet};
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, ClassRuns, Fuel, StepError};
 
 use crate::token_sets::residual_suffixes::{ResidualSuffixes, count_set};
 use crate::token_sets::slices::Slice;
@@ -40,7 +40,9 @@ pub(crate) fn walk_suffixes<B: Backend>(
     // `bound` is the largest number of leading characters that the state may read, `suffixes.max_chars` the
     // largest that a token has.
     let mut last = bound.min(suffixes.max_chars);
-    let Some(mut states) = backend.step_class_n(state, slice.class(), last, fuel)? else { return Ok(false) };
+    let Some(mut states) = backend.class_runs().step_class_n(state, slice.class(), last, fuel)? else {
+        return Ok(false);
+    };
     if (states.len() as u32) < last {
         last = bound;
     }

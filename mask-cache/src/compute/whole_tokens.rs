@@ -4,7 +4,7 @@
 //! names can be read as itself and as its bytes. Both ways are followed at once, so that the state after it
 //! is the union of both.
 
-use grammask_parser_backend::{Backend, Fuel, StepError, TokenSet};
+use grammask_parser_backend::{Backend, Fuel, StepError, TokenEdges, TokenSet};
 
 use crate::ids::{TokenId, TokenKind};
 use crate::mask::bits::{self, words_for};
@@ -20,7 +20,7 @@ pub(crate) struct WholeTokens<'b, B: Backend> {
 
 impl<'b, B: Backend> WholeTokens<'b, B> {
     pub(crate) fn at(backend: &'b B, state: B::State) -> Self {
-        Self { backend, labels: backend.token_labels(state) }
+        Self { backend, labels: backend.token_edges().token_labels(state) }
     }
 
     /// The mask of the state with these tokens added. Those of the base of a difference are the same.
@@ -119,13 +119,17 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
 
     fn sets(&self) -> impl Iterator<Item = TokenSet<'b>> {
         let backend = self.backend;
-        self.labels.iter().map(move |&label| backend.token_set(label))
+        self.labels.iter().map(move |&label| backend.token_edges().token_set(label))
     }
 }
 
 /// Whether the grammar names a token here, that is, lists it among those that it takes as a whole.
 pub fn names_token<B: Backend>(backend: &B, state: B::State, id: TokenId) -> bool {
-    backend.token_labels(state).iter().any(|&label| backend.token_set(label).names(id.get()))
+    backend
+        .token_edges()
+        .token_labels(state)
+        .iter()
+        .any(|&label| backend.token_edges().token_set(label).names(id.get()))
 }
 
 /// One token from a state, without a mask: the state after it, or how many bytes were read. A token that the grammar
@@ -145,11 +149,11 @@ pub fn read_token<B: Backend>(
     if !WholeTokens::at(backend, state).contains(vocabulary, id) {
         return Ok(by_bytes);
     }
-    match (backend.step_token(state, id.get(), fuel)?, by_bytes) {
+    match (backend.token_edges().step_token(state, id.get(), fuel)?, by_bytes) {
         (None, by_bytes) => Ok(by_bytes),
         (Some(whole), Err(_)) => Ok(Ok(whole)),
         // The text has both readings from here on, as the mask allows the token for either.
-        (Some(whole), Ok(by_bytes)) => Ok(Ok(backend.join(whole, by_bytes, fuel)?)),
+        (Some(whole), Ok(by_bytes)) => Ok(Ok(backend.token_edges().join(whole, by_bytes, fuel)?)),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use grammask_grammar_ir::byte_set::{self, ByteSet};
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, Fuel, LocalParts, Rows, StepError};
 
 use super::scratch::Scratch;
 use crate::vocabulary::trie::Trie;
@@ -47,10 +47,11 @@ pub(crate) fn walk_portions<B: Backend, N: WalkObserver<B>>(
     fuel: &mut Fuel,
 ) -> Result<(), StepError> {
     let Some(&Portion { trie, .. }) = portions.first() else { return Ok(()) };
+    let rows = backend.rows();
     let mut stack = Vec::with_capacity(USUAL_DEPTH);
-    stack.push((state, backend.row(state)));
-    let mut walker =
-        TrieWalker { backend, trie, stack, buffer: &mut scratch.buffer, observer, found: 0, fuel };
+    stack.push((state, rows.row(state)));
+    let buffer = &mut scratch.buffer;
+    let mut walker = TrieWalker { backend, rows, trie, stack, buffer, observer, found: 0, fuel };
     // All portions begin at one state, so they share the stack, the buffer and the row of that state.
     for Portion { trie, bytes, left_out } in portions {
         walker.trie = trie;
@@ -79,7 +80,7 @@ impl<B: Backend> WalkObserver<B> for () {
 impl<B: Backend> WalkObserver<B> for RuleExits {
     #[inline]
     fn visit(&mut self, backend: &B, state: B::State, node: u32) {
-        if backend.may_complete(state) {
+        if backend.local_parts().may_complete(state) {
             self.nodes.push(node);
         }
     }
@@ -98,12 +99,13 @@ const MANY_CHILDREN: usize = 4;
 /// walk.
 const USUAL_DEPTH: usize = 32;
 
-struct TrieWalker<'w, B: Backend, N> {
+struct TrieWalker<'w, B: Backend, R: Rows<B::State>, N> {
     backend: &'w B,
+    rows: R,
     trie: &'w Trie,
     /// The state after each byte of the current path, with its row. A node's children need its state; a node
     /// without children leaves none.
-    stack: Vec<(B::State, B::Row<'w>)>,
+    stack: Vec<(B::State, R::Row)>,
     buffer: &'w mut Vec<u32>,
     observer: &'w mut N,
     /// How many ids were found.
@@ -111,10 +113,10 @@ struct TrieWalker<'w, B: Backend, N> {
     fuel: &'w mut Fuel,
 }
 
-impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
+impl<B: Backend, R: Rows<B::State>, N: WalkObserver<B>> TrieWalker<'_, B, R, N> {
     /// Puts a state on the stack. Nodes are in pre-order, so the place above is always there.
     #[inline]
-    fn put(&mut self, depth: usize, state: (B::State, B::Row<'w>)) {
+    fn put(&mut self, depth: usize, state: (B::State, R::Row)) {
         match self.stack.get_mut(depth) {
             Some(place) => *place = state,
             None => self.stack.push(state),
@@ -133,7 +135,7 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
             return self.subtree(nodes);
         }
         let (above, row) = self.stack[0];
-        let Some(state) = self.backend.step_in(row, above, byte, self.fuel)? else { return Ok(()) };
+        let Some(state) = self.rows.step_in(row, above, byte, self.fuel)? else { return Ok(()) };
         self.observer.visit(self.backend, state, nodes.start);
         let token = self.trie.nodes()[nodes.start as usize].token();
         if token != self.trie.no_token() {
@@ -143,7 +145,7 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
             self.buffer[self.found] = token;
             self.found += 1;
         }
-        self.put(1, (state, self.backend.row_from(above, row, state)));
+        self.put(1, (state, self.rows.row_from(above, row, state)));
         // Children that the state does not read are never touched, neither the node nor its subtree.
         let read = self.backend.next_bytes(state);
         // Neighbours that are read are walked at once.
@@ -179,10 +181,10 @@ impl<'w, B: Backend, N: WalkObserver<B>> TrieWalker<'w, B, N> {
             // place.
             let depth = usize::from(node.depth());
             let (above, row) = self.stack[depth - 1];
-            match self.backend.step_in(row, above, node.byte(), self.fuel)? {
+            match self.rows.step_in(row, above, node.byte(), self.fuel)? {
                 Some(state) => {
                     if node.skip() as usize > index + 1 {
-                        let below = self.backend.row_from(above, row, state);
+                        let below = self.rows.row_from(above, row, state);
                         self.put(depth, (state, below));
                         self.observer.visit(self.backend, state, index as u32);
                     }

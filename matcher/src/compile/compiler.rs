@@ -10,7 +10,7 @@ use grammask_fsm::{CompileOptions, LinkedProgram, Program, TokenLabel, TokenSide
 use grammask_grammar_ir::passes::SpecialNames;
 use grammask_grammar_ir::{Grammar, Interrupt, TokenRef};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, TokenSets, Vocabulary};
-use grammask_parser_backend::{BuildError, Requirement};
+use grammask_parser_backend::BuildError;
 
 use super::backend::{BackendSettings, BuildBackend};
 use super::kept::{Kept, SourceCache};
@@ -286,7 +286,7 @@ impl<B: BuildBackend> Compiler<B> {
         };
         let start = self.now();
         let engine = B::build(Arc::clone(&program), &settings)?;
-        if program.has_options(|options| options.max_tokens > 0) && !engine.serves(Requirement::Attributes) {
+        if program.has_options(|options| options.max_tokens > 0) && engine.configurations().is_none() {
             return Err(BuildError::new(
                 "this backend does not count the tokens of a rule (`max_tokens`); use the Earley engine, or `max_chars`",
             )
@@ -317,7 +317,7 @@ fn tells_repeats(label: &TokenLabel) -> bool {
 
 /// Items and names that must differ are compared outside of the backend, which has to say where they are.
 fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), BuildError> {
-    let message = if !engine.serves(Requirement::Distinct) {
+    let message = if engine.distinct_scopes().is_none() {
         "this backend does not say where items or names must differ (`distinct`); use the Earley engine"
     } else if !program.labels().iter().all(tells_repeats) {
         "a grammar that names tokens cannot have rules with the option `distinct`; leave one out"

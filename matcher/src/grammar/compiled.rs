@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use grammask_earley::Engine;
 use grammask_fsm::Program;
 use grammask_mask_cache::{LocalPool, MaskOptions, Vocabulary};
-use grammask_parser_backend::{Backend, BuildError};
+use grammask_parser_backend::{Backend, BuildError, Tables};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::generation::{Generation, GrammarParts};
@@ -142,7 +142,7 @@ impl<B: Backend> CompiledGrammar<B> {
     pub fn usage(&self) -> GrammarUsage {
         let generation = self.generation();
         GrammarUsage {
-            table_bytes: generation.engine.memory_usage(),
+            table_bytes: generation.engine.tables().memory_usage(),
             mask_bytes: generation.masks.memory_usage(),
             masks: generation.masks.len(),
         }
@@ -161,7 +161,7 @@ impl<B: Backend> CompiledGrammar<B> {
             compile: self.shared.compile,
             texts: counters.texts(),
             masks: counters.masks.read(),
-            tables: self.generation().engine.table_counts(),
+            tables: self.generation().engine.tables().counts(),
             usage: self.usage(),
             generations: counters.generations.load(Ordering::Relaxed),
         }
@@ -236,7 +236,7 @@ impl<B: Backend> CompiledGrammar<B> {
 
     /// Empty tables that are not shared with anyone.
     pub(crate) fn new_generation(&self, like: &Generation<B>) -> Result<Arc<Generation<B>>, BuildError> {
-        Ok(Arc::new(Generation::new(like.engine.fresh()?, &self.shared.parts)))
+        Ok(Arc::new(Generation::new(like.engine.tables().fresh()?, &self.shared.parts)))
     }
 }
 
@@ -268,7 +268,7 @@ impl<B: Backend> BudgetMember for SharedGrammar<B> {
             return false;
         }
         span!("evict", bytes = bytes);
-        let Ok(engine) = current.engine.fresh() else { return false };
+        let Ok(engine) = current.engine.tables().fresh() else { return false };
         let fresh = Generation::new(engine, &self.parts);
         // Nothing would be gained, and the next call of the budget would come here again.
         if fresh.reported_bytes.load(Ordering::Relaxed) >= bytes {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use grammask_fsm::Program;
 use grammask_mask_cache::{LocalPool, MaskMemo, MaskOptions, TokenSets, Vocabulary};
-use grammask_parser_backend::{Backend, StepError};
+use grammask_parser_backend::{Backend, StepError, Tables};
 
 use crate::base::limits::Limits;
 use crate::base::stats::GrammarCounters;
@@ -47,7 +47,7 @@ impl<B: Backend> Generation<B> {
             .with_options(*mask_options)
             .with_counters(Arc::clone(&counters.masks));
         counters.generations.fetch_add(1, Ordering::Relaxed);
-        let empty_bytes = engine.memory_usage();
+        let empty_bytes = engine.tables().memory_usage();
         let this = Self {
             engine,
             masks,
@@ -63,12 +63,12 @@ impl<B: Backend> Generation<B> {
     }
 
     pub(super) fn memory_usage(&self) -> usize {
-        size_of::<Self>() + self.engine.memory_usage() + self.masks.memory_usage()
+        size_of::<Self>() + self.engine.tables().memory_usage() + self.masks.memory_usage()
     }
 
     /// Bytes that have come to the engine's tables.
     pub(crate) fn grown_by(&self) -> usize {
-        self.engine.memory_usage().saturating_sub(self.empty_bytes)
+        self.engine.tables().memory_usage().saturating_sub(self.empty_bytes)
     }
 
     /// Reports the growth of the tables since the last time to the budget.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use grammask_mask_cache::{TokenId, names_token, read_token};
-use grammask_parser_backend::{Backend, StepError};
+use grammask_parser_backend::{Backend, StepError, TokenEdges};
 
 use super::attribute_tracker::TrackedStep;
 use super::matcher::Matcher;
@@ -45,7 +45,7 @@ impl<B: Backend> Matcher<B> {
             || self.tracker.is_some()
             || self.scopes.is_some()
             || self.stop.own().contains(&id)
-            || !generation.engine.token_labels(state).is_empty()
+            || !generation.engine.token_edges().token_labels(state).is_empty()
         {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Captures, temperatures and bounds on tokens: the options of rules for a text.
 
 use grammask_earley::{CaptureEnds, Captured};
-use grammask_parser_backend::{Backend, Configuration, Fuel, StepError};
+use grammask_parser_backend::{Backend, Configuration, Configurations, Fuel, StepError};
 
 use super::attribute_tracker::{Exhausted, TrackedStep};
 use super::matcher::Matcher;
@@ -126,5 +126,9 @@ fn assemble<B: Backend>(
     configuration: &Configuration,
     fuel: &mut Fuel,
 ) -> Result<B::State, StepError> {
-    engine.assemble(configuration, fuel)?.ok_or(StepError::OutOfWork { limit: 0 })
+    let assembled = match engine.configurations() {
+        Some(configurations) => configurations.assemble(configuration, fuel)?,
+        None => None,
+    };
+    assembled.ok_or(StepError::OutOfWork { limit: 0 })
 }

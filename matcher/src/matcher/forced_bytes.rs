@@ -1,7 +1,7 @@
 //! The bytes that may follow: all of them, those that are forced, and a shortest way to the end.
 
 use grammask_grammar_ir::byte_set;
-use grammask_parser_backend::{Backend, Fuel};
+use grammask_parser_backend::{Backend, Fuel, TokenEdges};
 
 use super::matcher::Matcher;
 use crate::base::byte_set::{ByteSet, only_byte};
@@ -25,7 +25,8 @@ impl<B: Backend> Matcher<B> {
             let mut forced = Vec::new();
             let engine = &generation.engine;
             // Where a token may be read as a whole, no byte is forced.
-            let may_be_forced = |state| !engine.is_complete(state) && engine.token_labels(state).is_empty();
+            let may_be_forced =
+                |state| !engine.is_complete(state) && engine.token_edges().token_labels(state).is_empty();
             while forced.len() < MAX_FORCED && may_be_forced(state) {
                 let Some(byte) = only_byte(&generation.engine.next_bytes(state)) else { break };
                 let Some(next) = generation.engine.step(state, byte, fuel)? else { break };

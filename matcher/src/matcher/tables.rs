@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use grammask_mask_cache::Scratch;
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, Fuel, StepError, Tables};
 
 use super::matcher::Matcher;
 use crate::base::error::MatchError;
@@ -86,7 +86,7 @@ impl<B: Backend> Matcher<B> {
         let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
         // The current state comes first: it has to be moved. The others follow from the newest to the oldest,
         // so that a short answer lacks the oldest.
-        let moved = next.engine.import(&full.engine, &states, self.max_growth(next), &mut fuel);
+        let moved = next.engine.tables().import(&full.engine, &states, self.max_growth(next), &mut fuel);
         let moved = moved.inspect_err(|error| {
             if is_full(error) {
                 next.mark_full();

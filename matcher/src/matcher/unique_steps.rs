@@ -163,7 +163,7 @@ impl<B: Backend> Matcher<B> {
                 let mut best: Option<(u64, u8)> = None;
                 for byte in byte_set::iter(&bytes) {
                     let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    let left = engine.shortest_completion_len(next, fuel)?;
+                    let (left, _) = engine.shortest_completion(next, fuel)?;
                     // Of digits the last: zeros at the end of a fraction lead nowhere.
                     if best.is_none_or(|(known, _)| left <= known) {
                         best = Some((left, byte));

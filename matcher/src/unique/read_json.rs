@@ -4,7 +4,7 @@
 //! kept as they are written until they end.
 
 use grammask_grammar_ir::TokenRef;
-use grammask_parser_backend::{Backend, Fuel, StepError};
+use grammask_parser_backend::{Backend, Fuel, StepError, TokenEdges};
 
 use super::json_lexer::number::canonical_form;
 use super::json_lexer::state::{
@@ -230,7 +230,7 @@ pub(super) fn after_repeat<B: Backend>(
     state: B::State,
     fuel: &mut Fuel,
 ) -> Result<Option<B::State>, StepError> {
-    engine.step_token(state, TokenRef::REPEATED, fuel)
+    engine.token_edges().step_token(state, TokenRef::REPEATED, fuel)
 }
 
 /// Half of a surrogate pair, in bytes that no character has.

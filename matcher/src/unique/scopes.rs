@@ -7,7 +7,7 @@
 //!
 //! * the grammar reads arrays of any items, and marks those whose items differ
 //!   ([`RuleOptions`](grammask_grammar_ir::RuleOptions)). Where a bracket is read, the backend says whether it opens one
-//!   ([`Backend::distinct_scope_at`]);
+//!   ([`DistinctScopes::distinct_scope_at`]);
 //! * from that bracket to its counterpart the text is JSON, so that a few states and a stack of open brackets tell where
 //!   a value begins and ends ([`UniqueScopes::read`]);
 //! * a value that has occurred is refused at its last byte. Values are compared by their meaning: strings are
@@ -34,7 +34,9 @@ use std::sync::Arc;
 use grammask_grammar_ir::TokenRef;
 use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::{TokenSets, ValuePosition};
-use grammask_parser_backend::{Backend, DistinctScope, Fuel, SharedVec, StepError};
+use grammask_parser_backend::{
+    Backend, DistinctScope, DistinctScopes, Fuel, SharedVec, StepError, TokenEdges,
+};
 
 use super::json_lexer::number;
 use super::json_lexer::state::{ByteVerdict, LexState, Repeat};
@@ -373,13 +375,17 @@ impl UniqueScopes {
         state: B::State,
         bracket: u8,
     ) -> Result<ByteVerdict, StepError> {
+        let scope = match engine.distinct_scopes() {
+            Some(scopes) => scopes.distinct_scope_at(state, bracket),
+            None => DistinctScope::Nothing,
+        };
         let mut tells_repeats = false;
-        let is_compared = match engine.distinct_scope_at(state, bracket) {
+        let is_compared = match scope {
             DistinctScope::Nothing if self.lex == LexState::Outside => return Ok(ByteVerdict::Accepted),
             DistinctScope::Nothing => false,
             DistinctScope::Items | DistinctScope::Names => true,
             // Beside rules whose values do not repeat a grammar names no other token than that of repeats.
-            DistinctScope::Ambiguous if engine.token_set(0).names(TokenRef::REPEATED) => {
+            DistinctScope::Ambiguous if engine.token_edges().token_set(0).names(TokenRef::REPEATED) => {
                 tells_repeats = true;
                 true
             }

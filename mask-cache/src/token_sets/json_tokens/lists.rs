@@ -15,7 +15,7 @@
 use std::ops::Range;
 
 use grammask_grammar_ir::byte_set::ByteSet;
-use grammask_parser_backend::{Backend, CharClass, Fuel, StepError};
+use grammask_parser_backend::{Backend, CharClass, ClassRuns, Fuel, StepError};
 
 use crate::mask::sparse_words::SparseWords;
 use crate::token_sets::char_classes::{DIGITS, STRING, chars_inside, may_begin, one};
@@ -128,7 +128,7 @@ impl TokenList {
         if self.tokens.is_empty() || !may_begin(self.class, &backend.next_bytes(at)) {
             return Ok(None);
         }
-        Ok(self.tokens.allowed(backend.run_over(at, self.class, fuel)))
+        Ok(self.tokens.allowed(backend.class_runs().run_over(at, self.class, fuel)))
     }
 
     /// The bytes that begin characters of the class.
