@@ -129,12 +129,15 @@ struct PairWalk<'w, R> {
 /// The state of a side after the bytes of a path, with its row; `None` where the side has died.
 type Side<S, R> = Option<(S, <R as Rows<S>>::Row)>;
 
+/// The two sides that are walked together.
+type Sides<S, R> = (Side<S, R>, Side<S, R>);
+
 impl<R> PairWalk<'_, R> {
     /// Walks the tokens that begin with a byte. `false`: there is too much to visit.
     fn subtree<S: Copy + PartialEq>(
         &mut self,
         byte: u8,
-        stack: &mut Vec<(Side<S, R>, Side<S, R>)>,
+        stack: &mut Vec<Sides<S, R>>,
     ) -> Result<bool, StepError>
     where
         R: Rows<S>,

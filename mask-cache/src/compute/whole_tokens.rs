@@ -34,14 +34,12 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
             let mut words = vec![0; words_for(mask.len)];
             mask.write(&mut words);
             self.set_bits(vocabulary, &mut words);
-            mask.all = bits::count(&words) == mask.len;
-            mask.form = Form::Words(words.into());
-            return mask;
+            return StoredMask::new(Form::Words(words.into()), mask.len);
         }
         let mut listed = Vec::new();
         self.push_listed(vocabulary, &mut listed);
         match &mut mask.form {
-            Form::Ids(ids) | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => {
+            Form::Ids { ids, .. } | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => {
                 listed.extend(ids.ids());
                 *ids = SparseWords::from_ids(&listed, mask.len, &mut Vec::new());
             }
@@ -54,10 +52,7 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
             }
             Form::Words(_) => {}
         }
-        if let Form::Ids(ids) = &mask.form {
-            mask.all = ids.count() == mask.len;
-        }
-        mask
+        StoredMask::new(mask.form, mask.len)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
