@@ -9,7 +9,8 @@ mod units;
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 
-use grammask::{JsonSchemaOptions, TokenSets, Vocabulary, VocabularyOptions};
+use grammask::tuning::TokenSets;
+use grammask::{JsonSchemaOptions, Vocabulary, VocabularyOptions};
 
 use common::{Batch, Text, compile, compiler};
 use units::Limited;

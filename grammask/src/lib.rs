@@ -72,11 +72,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-pub use grammask_earley as earley;
-pub use grammask_fsm as fsm;
-pub use grammask_fsm::{CompileOptions, Program};
-#[cfg(feature = "apply")]
-pub use grammask_gpu_apply as apply;
+// Structures as texts. Each syntax has a module of its own.
 #[cfg(feature = "ebnf")]
 pub use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 #[cfg(feature = "ebnf")]
@@ -93,28 +89,55 @@ pub use grammask_grammar_frontends::structural_tag::{self, StructuralTag, Struct
 #[cfg(feature = "tool-formats")]
 pub use grammask_grammar_frontends::tool_formats::{self, ToolFormat, ToolRequest};
 pub use grammask_grammar_frontends::{Color, Diagnostic, Diagnostics};
-pub use grammask_grammar_ir::{
-    self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted, Toggle,
-};
-pub use grammask_mask_cache::{
-    Clock, MaskCounts, MaskOptions, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, TokenSets,
-    Vocabulary, VocabularyError, VocabularyOptions, WayCount, words_for,
-};
-pub use grammask_matcher::{
-    BackendSettings, BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, Budget, BufferTooSmall,
-    BuildBackend, ByteSet, Capture, CaptureEnds, CompileCache, CompileError, CompileTimes, CompiledGrammar,
-    Compiler, CompilerBuilder, CompilerStats, DraftError, DraftRow, DraftTree, Explanation, ForcedTokens,
-    GrammarStats, GrammarUsage, Limits, MaskKind, MatchError, Matcher, MatcherStats, OtherRows, Replay,
-    StopTokens, Threads, ThreadsError, TokenCountError,
-};
-#[cfg(feature = "store")]
-pub use grammask_matcher::{DirectoryStats, StoreDirectory, StoreError};
 #[cfg(feature = "schemars")]
 pub use grammask_matcher::{ReadError, Tools, ToolsError, TypedGrammar};
-pub use grammask_parser_backend::{self as parser_backend, Backend, StepError, TableCounts};
+// Structures as data.
+pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError, Interrupt, Interrupted};
+
+// Vocabularies and masks.
+#[cfg(feature = "apply")]
+pub use grammask_gpu_apply as apply;
+pub use grammask_mask_cache::{
+    StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions,
+    words_for,
+};
+pub use grammask_vocabularies as vocabularies;
+
+// From a structure to a grammar, and a text along it.
+pub use grammask_matcher::{
+    Budget, BufferTooSmall, ByteSet, Capture, CaptureEnds, CompileCache, CompileError, CompiledGrammar,
+    Compiler, CompilerBuilder, Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher, Replay,
+    StopTokens,
+};
+// Many texts at once, drafts, files.
+pub use grammask_matcher::{
+    BackgroundCompile, BackgroundMatcher, BatchMatcher, BatchRow, DraftError, DraftRow, DraftTree, OtherRows,
+    Threads, ThreadsError, TokenCountError,
+};
+#[cfg(feature = "store")]
+pub use grammask_matcher::{StoreDirectory, StoreError};
+
+// Parsers.
+pub use grammask_earley as earley;
+pub use grammask_fsm as fsm;
+pub use grammask_matcher::{BackendSettings, BuildBackend};
+pub use grammask_parser_backend::{self as parser_backend, Backend, StepError};
 #[cfg(feature = "pda")]
 pub use grammask_pda as pda;
-pub use grammask_vocabularies as vocabularies;
+
+/// Switches and counters, for experiments and for reports: no program needs them to be right or fast.
+///
+/// The passes over automata and the ways to a mask can be switched off one by one; no switch changes a mask. Counters say
+/// how often each way was taken, and how long it took.
+pub mod tuning {
+    pub use grammask_fsm::CompileOptions;
+    pub use grammask_grammar_ir::Toggle;
+    pub use grammask_mask_cache::{Clock, MaskCounts, MaskOptions, TokenSets, WayCount};
+    #[cfg(feature = "store")]
+    pub use grammask_matcher::DirectoryStats;
+    pub use grammask_matcher::{CompileTimes, CompilerStats, GrammarStats, GrammarUsage, MatcherStats};
+    pub use grammask_parser_backend::TableCounts;
+}
 
 /// The examples of the guide, so that they are compiled.
 #[cfg(doctest)]

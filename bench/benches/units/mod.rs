@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use grammask::fsm::TextLimits;
-use grammask::{CompileOptions, Compiler, EbnfOptions, JsonSchemaOptions, Limits};
+use grammask::tuning::CompileOptions;
+use grammask::{Compiler, EbnfOptions, JsonSchemaOptions, Limits};
 
 /// Units of every limit here. `cargo xtask bench instructions` divides by it.
 pub(crate) const UNITS: u16 = 50_000;

@@ -1,20 +1,22 @@
-//! `ablation`: what each part of the engine is worth, in the form of table 1 of the second XGrammar paper. The parts
-//! are switched on one after the other, each row with all that stand above it; every row must give the masks of the
-//! last one.
+//! `ablation`: what each part of the engine is worth. In the form of table 1 of the second XGrammar paper the parts are
+//! switched on one after the other, each row with all that stand above it. In a second table each way to a mask is
+//! switched off alone. All rows must give the same masks.
+//!
+//! A schema is measured in all rows before the next one, and each time another row begins, so that a machine that slows
+//! down or warms up favours none.
 //!
 //! Without just-in-time compilation the masks around the beginning of a text are computed beforehand, as many
 //! as `--beforehand` says and as time allows. Further masks are computed when the text reaches their states.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use clap::Args;
-use grammask::{
-    CompileOptions, Compiler, Interrupt, JsonSchemaOptions, MaskOptions, Toggle, TokenId, TokenMask,
-    Vocabulary,
-};
+use clap::{Args, ValueEnum};
+use grammask::tuning::{CompileOptions, MaskOptions, Toggle};
+use grammask::{Compiler, Interrupt, JsonSchemaOptions, TokenId, TokenMask, Vocabulary};
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 use xxhash_rust::xxh3::Xxh3;
@@ -59,6 +61,23 @@ pub(crate) struct AblationArgs {
     /// Time on the core, or on the wall.
     #[arg(long, default_value = "cpu")]
     clock: Clock,
+    /// Which tables.
+    #[arg(long, default_value = "both")]
+    tables: Tables,
+    /// A folder in which the rows are appended to a dated file.
+    #[arg(long)]
+    record: Option<PathBuf>,
+}
+
+/// The tables of the ablation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Tables {
+    /// One part after the other is switched on.
+    Accumulated,
+    /// Each way to a mask is switched off alone.
+    Alone,
+    /// The two.
+    Both,
 }
 
 /// The engine with some of its parts.
@@ -102,7 +121,7 @@ struct AblationCase {
 }
 
 /// The rows, from the barest engine to the whole one.
-fn stages() -> Vec<Stage> {
+fn accumulated() -> Vec<Stage> {
     let off = Toggle::Off;
     let mut automata = CompileOptions::default()
         .literal_tries(off)
@@ -150,6 +169,34 @@ fn stages() -> Vec<Stage> {
     stages
 }
 
+/// The rows in which each way to a mask is switched off alone.
+fn without_one() -> Vec<Stage> {
+    let (off, whole) = (Toggle::Off, MaskOptions::default());
+    let change = |change: fn(&mut MaskOptions, Toggle)| {
+        let mut masks = whole;
+        change(&mut masks, off);
+        masks
+    };
+    let rows = [
+        ("the whole engine", whole),
+        ("without the memo", change(|masks, off| masks.memo = off)),
+        ("without slices and lists", change(|masks, off| masks.slices = off)),
+        ("without local parts", change(|masks, off| masks.local_parts = off)),
+        ("without sharing between grammars", change(|masks, off| masks.cross_grammar = off)),
+        ("without differences", change(|masks, off| masks.differences = off)),
+        ("without compiling ahead", change(|masks, off| masks.precompile = off)),
+        ("with context expansion", change(|masks, _| masks.context_expansion = Toggle::On)),
+    ];
+    let stage = |(name, masks)| Stage {
+        name,
+        automata: CompileOptions::default(),
+        masks,
+        beforehand: Beforehand::Costliest(0),
+        paper: None,
+    };
+    rows.into_iter().map(stage).collect()
+}
+
 /// Measures all rows and prints the tables.
 pub(crate) fn run(args: &AblationArgs) -> Result<()> {
     if let Some(core) = host::quiet_core() {
@@ -175,8 +222,15 @@ pub(crate) fn run(args: &AblationArgs) -> Result<()> {
         args.beforehand_ms
     );
     for (name, cases) in [("MaskBench", others), ("JSON-mode-eval", mode_eval)] {
-        if !cases.is_empty() {
-            println!("\n{name}, {} schemas\n\n{}", cases.len(), compare(&cases, &vocabulary, args)?);
+        for (kind, stages) in [(Tables::Accumulated, accumulated()), (Tables::Alone, without_one())] {
+            if !cases.is_empty() && [kind, Tables::Both].contains(&args.tables) {
+                let rows = compare(&stages, &cases, &vocabulary, args)?;
+                println!("\n{name}, {} schemas\n\n{}", cases.len(), table(&rows));
+                if let Some(folder) = &args.record {
+                    let path = record(folder, name, kind, cases.len(), &rows, args)?;
+                    println!("appended to {}", path.display());
+                }
+            }
         }
     }
     Ok(())
@@ -185,41 +239,95 @@ pub(crate) fn run(args: &AblationArgs) -> Result<()> {
 /// The ids of JSON-mode-eval's cases begin so.
 const MODE_EVAL: &str = "JME_";
 
+/// The heads of a row's cells.
+const HEAD: [&str; 12] = [
+    "",
+    "preprocessing mean, ms",
+    "paper",
+    "mask mean, us",
+    "paper",
+    "p50",
+    "p99",
+    "max",
+    "TTFM p50, us",
+    "p99",
+    "refused",
+    "cut",
+];
+
 /// Measures all rows with some cases.
-fn compare(cases: &[AblationCase], vocabulary: &Arc<Vocabulary>, args: &AblationArgs) -> Result<String> {
-    let mut table = Table::new([
-        "",
-        "preprocessing mean, ms",
-        "paper",
-        "mask mean, us",
-        "paper",
-        "p50",
-        "p99",
-        "max",
-        "TTFM p50, us",
-        "p99",
-        "refused",
-        "cut",
-    ]);
-    let stages = stages();
-    let mut measured = Vec::new();
+fn compare(
+    stages: &[Stage],
+    cases: &[AblationCase],
+    vocabulary: &Arc<Vocabulary>,
+    args: &AblationArgs,
+) -> Result<Vec<Vec<String>>> {
+    let compiler = |stage: &Stage| {
+        let builder = Compiler::builder(Arc::clone(vocabulary)).automata(stage.automata.clone());
+        (builder.masks(stage.masks).build(), Measured::default())
+    };
+    let mut rows: Vec<(Compiler, Measured)> = stages.iter().map(compiler).collect();
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?;
-    let progress = ProgressBar::new(stages.len() as u64).with_style(style);
-    for stage in &stages {
-        progress.set_message(stage.name);
-        measured.push(measure(stage, cases, vocabulary, args));
+    let progress = ProgressBar::new(cases.len() as u64).with_style(style);
+    for (number, case) in cases.iter().enumerate() {
+        progress.set_message(case.id.clone());
+        for row in (0..stages.len()).map(|row| (row + number) % stages.len()) {
+            let (compiler, measured) = &mut rows[row];
+            measure(&stages[row], case, compiler, measured, args);
+        }
+        let digests = || rows.iter().map(|(_, measured)| measured.digests.last().copied().flatten());
+        let known = digests().flatten().next();
+        for (stage, digest) in stages.iter().zip(digests()) {
+            let same = digest.is_none() || digest == known;
+            ensure!(same, "{}: the masks of {} differ from those of other rows", stage.name, case.id);
+        }
         progress.inc(1);
     }
     progress.finish_and_clear();
-    let whole = measured.last().map(|last| last.digests.clone()).unwrap_or_default();
-    for (stage, found) in stages.iter().zip(&measured) {
-        for ((mine, reference), case) in found.digests.iter().zip(&whole).zip(cases) {
-            let same = mine.is_none() || mine == reference;
-            ensure!(same, "{}: the masks of {} differ from those of the whole engine", stage.name, case.id);
-        }
-        table.row(row(stage, found));
+    Ok(stages.iter().zip(&rows).map(|(stage, (_, measured))| row(stage, measured)).collect())
+}
+
+fn table(rows: &[Vec<String>]) -> String {
+    let mut table = Table::new(HEAD);
+    rows.iter().for_each(|row| table.row(row));
+    table.render()
+}
+
+/// Appends rows to `<folder>/<date>-ablation.csv`, which is made with a head if it is not there.
+fn record(
+    folder: &Path,
+    set: &str,
+    kind: Tables,
+    schemas: usize,
+    rows: &[Vec<String>],
+    args: &AblationArgs,
+) -> Result<PathBuf> {
+    let path = folder.join(format!("{}-ablation.csv", host::today()));
+    let is_new = !path.exists();
+    let mut writer = csv::Writer::from_writer(OpenOptions::new().create(true).append(true).open(&path)?);
+    let circumstances =
+        ["date", "processor", "clock", "set", "schemas", "seed", "beforehand", "beforehand ms", "table"];
+    if is_new {
+        let row = ["row"].into_iter().chain(HEAD.into_iter().skip(1));
+        writer.write_record(circumstances.into_iter().chain(row))?;
     }
-    Ok(table.render())
+    for row in rows {
+        let first = [
+            host::today(),
+            host::processor(),
+            format!("{:?}", args.clock).to_lowercase(),
+            set.to_owned(),
+            schemas.to_string(),
+            args.seed.to_string(),
+            args.beforehand.to_string(),
+            args.beforehand_ms.to_string(),
+            format!("{kind:?}").to_lowercase(),
+        ];
+        let row = row.iter().map(|cell| cell.replace(',', ""));
+        writer.write_record(first.into_iter().chain(row))?;
+    }
+    writer.flush()?;
+    Ok(path)
 }
 
 fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<AblationCase> {
@@ -229,62 +337,58 @@ fn read(line: &str, tokenizer: &LoadedTokenizer) -> Result<AblationCase> {
     Ok(AblationCase { id: item.id, schema: item.schema.to_string(), instances })
 }
 
+/// Measures a schema in a row.
 fn measure(
     stage: &Stage,
-    cases: &[AblationCase],
-    vocabulary: &Arc<Vocabulary>,
+    case: &AblationCase,
+    compiler: &Compiler,
+    measured: &mut Measured,
     args: &AblationArgs,
-) -> Measured {
-    let compiler =
-        Compiler::builder(Arc::clone(vocabulary)).automata(stage.automata.clone()).masks(stage.masks).build();
-    let mut measured = Measured::default();
-    let mut mask = TokenMask::new(vocabulary.len());
-    for case in cases {
-        let start = Stopwatch::start(args.clock);
-        let compiled = compiler.json_schema(&case.schema, &JsonSchemaOptions::default());
-        let Ok(grammar) = compiled else {
-            measured.refused += 1;
-            measured.digests.push(None);
-            continue;
-        };
-        let wanted = match stage.beforehand {
-            Beforehand::All => args.beforehand,
-            Beforehand::Costliest(masks) => masks,
-        };
-        let begun = Instant::now();
-        let interrupt = Interrupt::after(Duration::from_millis(args.beforehand_ms), move || begun.elapsed());
-        let computed = grammar.warm_up(wanted, &interrupt);
-        let is_cut = interrupt.check().is_err() || computed == wanted;
-        measured.cut += usize::from(wanted > 0 && is_cut);
-        let preprocessing = start.nanoseconds();
-        let mut digest = Xxh3::new();
-        let mut first = None;
-        let mut whole = true;
-        for tokens in &case.instances {
-            let mut matcher = grammar.matcher();
-            for &token in tokens {
-                let start = Stopwatch::start(args.clock);
-                let filled = matcher.fill_mask(&mut mask);
-                let took = start.nanoseconds();
-                // A limit ends the instance; the masks so far still count.
-                whole &= filled.is_ok();
-                if filled.is_err() {
-                    break;
-                }
-                first.get_or_insert(took);
-                measured.masks.push(took);
-                mask.as_words().iter().for_each(|word| digest.update(&word.to_le_bytes()));
-                let accepted = TokenId::new(token).map(|id| matcher.accept_token(id));
-                if !matches!(accepted, Some(Ok(()))) {
-                    break;
-                }
+) {
+    let mut mask = TokenMask::new(compiler.vocabulary().len());
+    let start = Stopwatch::start(args.clock);
+    let compiled = compiler.json_schema(&case.schema, &JsonSchemaOptions::default());
+    let Ok(grammar) = compiled else {
+        measured.refused += 1;
+        measured.digests.push(None);
+        return;
+    };
+    let wanted = match stage.beforehand {
+        Beforehand::All => args.beforehand,
+        Beforehand::Costliest(masks) => masks,
+    };
+    let begun = Instant::now();
+    let interrupt = Interrupt::after(Duration::from_millis(args.beforehand_ms), move || begun.elapsed());
+    let computed = grammar.warm_up(wanted, &interrupt);
+    let is_cut = interrupt.check().is_err() || computed == wanted;
+    measured.cut += usize::from(wanted > 0 && is_cut);
+    let preprocessing = start.nanoseconds();
+    let mut digest = Xxh3::new();
+    let mut first = None;
+    let mut whole = true;
+    for tokens in &case.instances {
+        let mut matcher = grammar.matcher();
+        for &token in tokens {
+            let start = Stopwatch::start(args.clock);
+            let filled = matcher.fill_mask(&mut mask);
+            let took = start.nanoseconds();
+            // A limit ends the instance; the masks so far still count.
+            whole &= filled.is_ok();
+            if filled.is_err() {
+                break;
+            }
+            first.get_or_insert(took);
+            measured.masks.push(took);
+            mask.as_words().iter().for_each(|word| digest.update(&word.to_le_bytes()));
+            let accepted = TokenId::new(token).map(|id| matcher.accept_token(id));
+            if !matches!(accepted, Some(Ok(()))) {
+                break;
             }
         }
-        measured.preprocessing.push(preprocessing);
-        measured.first.extend(first.map(|first| first + preprocessing));
-        measured.digests.push(whole.then(|| digest.digest128()));
     }
-    measured
+    measured.preprocessing.push(preprocessing);
+    measured.first.extend(first.map(|first| first + preprocessing));
+    measured.digests.push(whole.then(|| digest.digest128()));
 }
 
 fn row(stage: &Stage, measured: &Measured) -> Vec<String> {

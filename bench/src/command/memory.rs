@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use grammask::tuning::TokenSets;
 use grammask::{
-    CompiledGrammar, Compiler, JsonSchemaOptions, Limits, TokenId, TokenMask, TokenSets, Vocabulary,
-    words_for,
+    CompiledGrammar, Compiler, JsonSchemaOptions, Limits, TokenId, TokenMask, Vocabulary, words_for,
 };
 
 use crate::engine::ours::vocabulary;
@@ -116,7 +116,7 @@ fn measure(cases: &[MemoryCase], vocabulary: &Arc<Vocabulary>, limits: Limits) -
     let usages: Vec<_> = grammars.iter().map(CompiledGrammar::usage).collect();
     let mut totals: Vec<usize> = usages.iter().map(|usage| usage.table_bytes + usage.mask_bytes).collect();
     totals.sort_unstable();
-    let sum = |of: fn(&grammask::GrammarUsage) -> usize| usages.iter().map(of).sum::<usize>();
+    let sum = |of: fn(&grammask::tuning::GrammarUsage) -> usize| usages.iter().map(of).sum::<usize>();
     let stats = compiler.stats();
     let dense = sum(|usage| usage.masks) * words_for(vocabulary.len()) * size_of::<u32>();
     let at = |percent: usize| totals[(totals.len() - 1) * percent / 100];

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use grammask::parser_backend::Fuel;
+use grammask::tuning::{MaskOptions, Toggle};
 use grammask::{
-    Backend, Compiler, EbnfOptions, Interrupt, MaskOptions, StepError, Toggle, TokenId, Vocabulary,
-    VocabularyOptions, earley, words_for,
+    Backend, Compiler, EbnfOptions, Interrupt, StepError, TokenId, Vocabulary, VocabularyOptions, earley,
+    words_for,
 };
 
 use crate::engine::ours::vocabulary;

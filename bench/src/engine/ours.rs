@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
+use grammask::tuning::TokenSets;
 use grammask::{
     BuildBackend, CompileError, CompiledGrammar, Compiler, CompilerBuilder, EbnfOptions, JsonSchemaOptions,
-    Matcher, StructuralTagOptions, TokenId, TokenMask, TokenSets, Vocabulary, VocabularyOptions,
+    Matcher, StructuralTagOptions, TokenId, TokenMask, Vocabulary, VocabularyOptions,
 };
 
 use super::interface::{Engine, EngineId, KeyOrder, PLACE, Source};

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use grammask::{
-    Clock, CompileCache, CompileOptions, Compiler, Interrupt, Limits, MaskOptions, StoreDirectory, Threads,
-    earley, pda,
-};
+use grammask::tuning::{Clock, CompileOptions, MaskOptions};
+use grammask::{CompileCache, Compiler, Interrupt, Limits, StoreDirectory, Threads, earley, pda};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};

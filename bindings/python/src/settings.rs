@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use grammask::Toggle;
+use grammask::tuning::Toggle;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};

@@ -7,8 +7,9 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use grammask::tuning::TokenSets;
 use grammask::vocabularies::{self, Encoding};
-use grammask::{TokenCoding, TokenId, TokenSets, Vocabulary, VocabularyOptions, words_for};
+use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 

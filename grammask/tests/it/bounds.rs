@@ -14,9 +14,10 @@ use std::time::Duration;
 use grammask::ebnf::EbnfOptions;
 use grammask::json_schema::JsonSchemaOptions;
 use grammask::regex::RegexOptions;
+use grammask::tuning::CompileOptions;
 use grammask::{
-    Color, CompileError, CompileOptions, CompiledGrammar, Compiler, Limits, MatchError, StructuralTagOptions,
-    TokenId, TokenMask, Vocabulary, VocabularyOptions,
+    Color, CompileError, CompiledGrammar, Compiler, Limits, MatchError, StructuralTagOptions, TokenId,
+    TokenMask, Vocabulary, VocabularyOptions,
 };
 use nix::time::{ClockId, clock_gettime};
 
