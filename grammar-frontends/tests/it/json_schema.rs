@@ -511,3 +511,37 @@ fn schemas_that_look_alike() {
         .accepts(&[r#""a""#])
         .rejects(&[r#""ab""#, "1"]);
 }
+
+/// One character or more beside a pattern is written without an intersection, which would make the pattern deterministic.
+#[test]
+fn patterns_without_the_empty_text() {
+    let mut texts = vec![String::new()];
+    for place in 0..31 {
+        let longer: Vec<String> = ["a", "b"].iter().map(|next| format!("{}{next}", texts[place])).collect();
+        texts.extend(longer);
+    }
+    let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+    for pattern in [
+        "^a*$",
+        "^(a*b?)*$",
+        "^(a|b*){2,3}$",
+        "^(a?b?){0,2}a?$",
+        "^a*b*$",
+        "^(|a|ab)(b|)$",
+        "^((a*){2}|b)?(ab)*$",
+        "^ab*$",
+        "^(a{0,2}){3}$",
+        "^(a|b){0,4}$",
+        "b*",
+        "",
+    ] {
+        let schema = format!(r#"{{"type":"string","minLength":1,"pattern":"{pattern}"}}"#);
+        check(&schema).agrees(&texts);
+        let grammar = compile_grammar(&schema, &JsonSchemaOptions::default()).unwrap();
+        assert!(!grammar.to_string().contains("Intersection"), "{grammar}");
+    }
+    check(r#"{"type":"string","minLength":1,"pattern":"^a?b?a?b?a?b?a?$"}"#).agrees(&texts);
+    check(r#"{"type":"string","minLength":1,"format":"regex"}"#)
+        .accepts(&[r#""a*""#, r#""(a|b)""#])
+        .rejects(&[r#""""#, r#""(""#]);
+}

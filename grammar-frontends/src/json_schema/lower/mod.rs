@@ -13,6 +13,7 @@ pub(super) mod hosts;
 pub(super) mod lowering;
 pub(super) mod markup;
 pub(super) mod multiples;
+mod nonempty;
 pub(super) mod notation;
 pub(super) mod numbers;
 pub(super) mod objects;

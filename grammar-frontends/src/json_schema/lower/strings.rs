@@ -7,6 +7,7 @@
 use grammask_grammar_ir::{CharRange, Expr, ExprId, passes};
 
 use super::lowering::SchemaLowering;
+use super::nonempty::nonempty;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::sets::string_shape::StringShape;
@@ -188,6 +189,11 @@ impl<'s> SchemaLowering<'s> {
             operands.push(self.none_of(&shape.excluded));
         }
         if let Some((min, max)) = self.needed_bounds(shape, node, approximation)? {
+            if let (&[operand], 1, None) = (operands.as_slice(), min, max)
+                && let Some(text) = nonempty(&mut self.builder, operand)
+            {
+                return Ok(Some(text));
+            }
             let any = self.builder.any_char();
             operands.push(self.builder.repeat(any, min, max));
         }
