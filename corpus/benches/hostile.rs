@@ -121,8 +121,9 @@ fn child(arguments: &Arguments) -> Result<()> {
         _ => run(&builder.build(), &input, &mut meter),
     };
     for (name, figures) in &meter.calls {
-        let Figures { calls, slowest, total, peak } = figures;
-        println!("call\t{name}\t{calls}\t{}\t{}\t{peak}", slowest.as_micros(), total.as_micros());
+        let Figures { calls, slowest, total, written, peak } = figures;
+        let (slowest, total) = (slowest.as_micros(), total.as_micros());
+        println!("call\t{name}\t{calls}\t{slowest}\t{total}\t{written}\t{peak}");
     }
     match end {
         End::Answered => println!("end\tanswered\t"),
@@ -148,6 +149,8 @@ struct Figures {
     calls: usize,
     slowest: Duration,
     total: Duration,
+    /// Bytes of the texts that they answered with.
+    written: usize,
     /// Memory of the process after them at most, in bytes.
     peak: u64,
 }
@@ -156,6 +159,7 @@ struct Figures {
 #[derive(Default)]
 struct ProcessMeter {
     calls: BTreeMap<&'static str, Figures>,
+    last: &'static str,
     total: Duration,
 }
 
@@ -171,12 +175,17 @@ impl Meter for ProcessMeter {
         let (after, peak) = usage();
         let taken = after.saturating_sub(before);
         self.total += taken;
+        self.last = name;
         let figures = self.calls.entry(name).or_default();
         figures.calls += calls;
         figures.slowest = figures.slowest.max(taken / u32::try_from(calls).unwrap_or(1).max(1));
         figures.total += taken;
         figures.peak = figures.peak.max(peak);
         result
+    }
+
+    fn written(&mut self, bytes: usize) {
+        self.calls.entry(self.last).or_default().written += bytes;
     }
 
     fn is_full(&self) -> bool {
@@ -287,12 +296,13 @@ fn lines_of(child: &mut Child) -> Result<Receiver<String>> {
 fn read_line(line: &str, outcome: &mut Outcome) {
     let fields: Vec<&str> = line.split('\t').collect();
     match fields[..] {
-        ["call", name, calls, slowest, total, peak] => {
+        ["call", name, calls, slowest, total, written, peak] => {
             let number = |text: &str| text.parse::<u64>().unwrap_or(u64::MAX);
             let figures = Figures {
                 calls: calls.parse().unwrap_or(0),
                 slowest: Duration::from_micros(number(slowest)),
                 total: Duration::from_micros(number(total)),
+                written: written.parse().unwrap_or(0),
                 peak: number(peak),
             };
             outcome.calls.insert(name.to_owned(), figures);
@@ -334,7 +344,7 @@ impl Judge {
     }
 }
 
-/// A size, with the bytes of its input and how it went.
+/// A size, with the length of its input and how it went.
 type Tried = (usize, usize, Outcome);
 
 fn try_shape(shape: &Shape, backend: Backend, arguments: &Arguments, judge: &mut Judge) -> Result<()> {
@@ -343,11 +353,13 @@ fn try_shape(shape: &Shape, backend: Backend, arguments: &Arguments, judge: &mut
     for size in sizes {
         let input = shape.input(size, arguments.seed);
         let bytes = input.source.len() + input.text.len();
+        let length = bytes + input.states;
         let title = format!("{backend:?} {}, size {size} ({bytes} bytes)", shape.name);
         let mut outcome = try_input(shape, &input, backend)?;
         judge.inputs += 1;
         for _ in 1..arguments.runs {
-            let grows = before.as_ref().is_some_and(|before| growth(before, size, bytes, &outcome).is_some());
+            let grows =
+                before.as_ref().is_some_and(|before| growth(before, size, length, &outcome).is_some());
             if outcome.died() || (over(&outcome, bytes).is_none() && !grows) {
                 break;
             }
@@ -362,7 +374,7 @@ fn try_shape(shape: &Shape, backend: Backend, arguments: &Arguments, judge: &mut
         if let Some(over) = over(&outcome, bytes) {
             judge.problem(&format!("{title} {over}, {} {}", outcome.end, outcome.message));
         }
-        if let Some(growth) = before.as_ref().and_then(|before| growth(before, size, bytes, &outcome)) {
+        if let Some(growth) = before.as_ref().and_then(|before| growth(before, size, length, &outcome)) {
             judge.problem(&format!("{title} {growth}"));
         }
         // A call that was cut short by a limit says nothing about the rest.
@@ -370,7 +382,7 @@ fn try_shape(shape: &Shape, backend: Backend, arguments: &Arguments, judge: &mut
             before = None;
             continue;
         }
-        before = Some((size, bytes, outcome));
+        before = Some((size, length, outcome));
     }
     Ok(())
 }
@@ -404,13 +416,17 @@ fn over(outcome: &Outcome, bytes: usize) -> Option<String> {
 }
 
 /// The first call that takes more than it may after a smaller input. A text of twice the length has twice the calls along
-/// it, and the rule is one of calls: as many of them are compared as the smaller input had.
-fn growth(before: &Tried, size: usize, bytes: usize, outcome: &Outcome) -> Option<String> {
-    let (smaller, fewer, earlier) = before;
-    // Where neither the source nor the text grows, a number in it does.
-    let grown = (bytes as f64 / *fewer as f64).max(size as f64 / *smaller as f64);
+/// it, and the rule is one of calls: as many of them are compared as the smaller input had. A text that is written is as
+/// long as it has to be, and counts like one that is read.
+fn growth(before: &Tried, size: usize, length: usize, outcome: &Outcome) -> Option<String> {
+    let (smaller, shorter, earlier) = before;
     outcome.calls.iter().find_map(|(name, figures)| {
         let before = earlier.calls.get(name)?;
+        let with_texts =
+            |length: usize, figures: &Figures| (length + figures.written / figures.calls.max(1)) as f64;
+        // Where neither the source nor a text grows, a number in it does.
+        let grown = with_texts(length, figures) / with_texts(*shorter, before);
+        let grown = grown.max(size as f64 / *smaller as f64);
         let more_calls = (figures.calls as f64 / before.calls.max(1) as f64).max(1.0);
         let first = before.total.as_secs_f64();
         let last = figures.total.as_secs_f64() / more_calls;

@@ -206,7 +206,9 @@ pub(super) fn shapes() -> Vec<Shape> {
         shapes.push(Shape::new(format!("gbnf/{name}"), Syntax::Gbnf, sizes, source).text(text));
     }
     for (name, sizes, source) in OPERATORS {
-        shapes.push(Shape::new(format!("ebnf/{name}"), Syntax::Ebnf, sizes, source).text(text));
+        let shape = Shape::new(format!("ebnf/{name}"), Syntax::Ebnf, sizes, source).text(text);
+        let has_counts = name == "sequence of complements";
+        shapes.push(if has_counts { shape.counted_operands() } else { shape });
     }
     for (name, sizes, source) in LARK {
         shapes.push(Shape::new(format!("lark/{name}"), Syntax::Lark, sizes, source).text(text));

@@ -19,6 +19,11 @@ pub trait Meter {
     /// Runs something that stands for this many calls of that name. Calls of one name are alike.
     fn measure<T>(&mut self, name: &'static str, calls: usize, run: impl FnOnce() -> T) -> T;
 
+    /// The last call answered with a text of this many bytes. Its length counts as that of a text that is read.
+    fn written(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
+
     /// Whether enough was seen of calls that are repeated along a text: no further one has to follow.
     fn is_full(&self) -> bool {
         false
@@ -166,8 +171,10 @@ impl<B: BuildBackend, M: Meter> Visitor<'_, B, M> {
     }
 
     fn look(&mut self) -> Result<(), Reached> {
-        self.call("forced", Matcher::jump_forward)?;
-        self.call("ending", |matcher| matcher.shortest_ending(100_000))?;
+        let forced = self.call("forced", Matcher::jump_forward)?;
+        self.meter.written(forced.map_or(0, |forced| forced.len()));
+        let ending = self.call("ending", |matcher| matcher.shortest_ending(100_000))?;
+        self.meter.written(ending.flatten().map_or(0, |ending| ending.len()));
         let id = pick(&self.mask, &mut self.random);
         if let Some(id) = id {
             self.call("explain", |matcher| matcher.explain(id))?;

@@ -64,6 +64,8 @@ pub struct Shape {
     pub calls: Calls,
     source: String,
     text: String,
+    /// Whether each of its operands has as many states as there are operands.
+    has_counted_operands: bool,
 }
 
 /// The input of the engine.
@@ -79,6 +81,8 @@ pub struct Input {
     pub calls: Calls,
     /// The size it was made at.
     pub size: usize,
+    /// States that counts of operands stand for. They are written out, and count as if they were in the source.
+    pub states: usize,
     /// The seed of random tokens.
     pub seed: u64,
 }
@@ -87,7 +91,13 @@ impl Shape {
     /// A shape of templates.
     pub(super) fn new(name: impl Into<String>, syntax: Syntax, sizes: [usize; 3], source: &str) -> Self {
         let (source, text) = (source.to_owned(), String::new());
-        Self { name: name.into(), sizes, syntax, calls: Calls::Visit, source, text }
+        let (name, calls) = (name.into(), Calls::Visit);
+        Self { name, sizes, syntax, calls, source, text, has_counted_operands: false }
+    }
+
+    pub(super) fn counted_operands(mut self) -> Self {
+        self.has_counted_operands = true;
+        self
     }
 
     pub(super) fn text(mut self, text: &str) -> Self {
@@ -105,6 +115,7 @@ impl Shape {
         let mut random = Rng::new(seed);
         let source = expand(&self.source, size, &mut random);
         let text = expand(&self.text, size, &mut random);
-        Input { syntax: self.syntax.clone(), source, text, calls: self.calls, size, seed }
+        let states = if self.has_counted_operands { size * size / 2 } else { 0 };
+        Input { syntax: self.syntax.clone(), source, text, calls: self.calls, size, states, seed }
     }
 }
