@@ -1,11 +1,8 @@
 //! Services for servers beside masks: stop tokens of a request, drafts, batches.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use grammask_grammar_frontends::regex::RegexOptions;
-use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
 use grammask_matcher::{
     BatchMatcher, BatchRow, CompiledGrammar, Compiler, Explanation, MatchError, Matcher, StopTokens, Threads,
@@ -140,31 +137,6 @@ fn batches_do_not_wait_for_busy_threads() {
     let (words, misses, hits) = filled.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
     assert_eq!((words, misses, hits), (vec![0b00_0101, 0b01_1010, 0b00_0101], 1, 1));
     drop(release);
-}
-
-/// Masks that are not known are computed side by side: a thread that is free takes one while the caller is at another.
-#[test]
-fn threads_that_are_free_compute_masks_of_a_batch() {
-    let grammar = compile("a(b|c)*");
-    let mut matchers = ["", "a"].map(|_| grammar.matcher());
-    matchers[1].accept_bytes(b"a").unwrap();
-    let met = Arc::new((Mutex::new(HashSet::new()), Condvar::new()));
-    for matcher in &mut matchers {
-        let met = Arc::clone(&met);
-        // Each thread waits in its first mask until the other one is in its own.
-        matcher.set_interrupt(Interrupt::when(move || {
-            let mut threads = met.0.lock().unwrap();
-            threads.insert(std::thread::current().id());
-            met.1.notify_all();
-            drop(met.1.wait_timeout_while(threads, Duration::from_secs(60), |threads| threads.len() < 2));
-            false
-        }));
-    }
-    let mut words = vec![0; 2 * words_for(LEN)];
-    let batch = BatchMatcher::new(Arc::new(Threads::new(1)));
-    let answers = batch.fill_rows(&mut matchers, &mut words, words_for(LEN)).unwrap();
-    assert!(answers.iter().all(Result::is_ok));
-    assert_eq!((met.0.lock().unwrap().len(), words), (2, vec![0b00_0101, 0b01_1010]));
 }
 
 #[test]
