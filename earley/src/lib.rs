@@ -54,7 +54,7 @@
 //!
 //! [`Config`] bounds memory and the size of a set; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a
 //! call. A limit that is reached is a [`StepError`](grammask_parser_backend::StepError): *indeterminate*, and the
-//! state that was asked of stays valid. When the tables are full, [`Backend::import`](grammask_parser_backend::Backend::import) moves a state to a new
+//! state that was asked of stays valid. When the tables are full, [`Tables::import`](grammask_parser_backend::Tables::import) moves a state to a new
 //! engine.
 //!
 //! # Threads

@@ -193,7 +193,7 @@ impl Automaton {
     }
 
     /// States of another automaton of the same program; see
-    /// [`Backend::import`](grammask_parser_backend::Backend::import).
+    /// [`Tables::import`](grammask_parser_backend::Tables::import).
     pub(crate) fn import(
         &self,
         other: &Self,
