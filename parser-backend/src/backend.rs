@@ -32,7 +32,13 @@ pub struct MaskKey {
 /// Five methods make a backend: [`start`](Self::start), [`step`](Self::step), [`is_complete`](Self::is_complete),
 /// [`next_bytes`](Self::next_bytes) and [`mask_key`](Self::mask_key). Masks over these alone are exact. All others are
 /// provided; each returns, or is, an optional part that makes masks faster or serves more grammars. A backend that offers
-/// one implements its trait, for the engine itself as a rule, and returns `self` from the method of that name.
+/// one implements its trait, for the engine itself as a rule, and returns it:
+///
+/// ```ignore
+/// fn class_runs(&self) -> &impl ClassRuns<Self::State> {
+///     self
+/// }
+/// ```
 ///
 /// # Contract
 ///

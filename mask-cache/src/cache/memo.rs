@@ -224,7 +224,7 @@ impl MaskMemo {
         let sparse = |ids: &[u32], scratch: &mut Scratch| scratch.sparse_of(ids, vocabulary.len());
         let form =
             Form::Difference { base, added: sparse(&added, scratch), removed: sparse(&removed, scratch) };
-        let mask = StoredMask::new(form, vocabulary.len());
+        let mask = StoredMask { form, len: vocabulary.len(), all: false };
         // A mask that may be empty is left to the plain walk, which finds the reason.
         let allows_any = || {
             let mut words = vec![0; words_for(vocabulary.len())];
@@ -271,7 +271,7 @@ impl MaskMemo {
         }
         let ids = scratch.sparse_ids(vocabulary.len());
         let form = Form::LocalPart { accepted: Arc::clone(&local.words), ids };
-        Ok(Some(StoredMask::new(form, vocabulary.len())))
+        Ok(Some(StoredMask { form, len: vocabulary.len(), all: false }))
     }
 
     /// The mask of a local part, if it is known here or to another grammar; computed when it is asked for the second

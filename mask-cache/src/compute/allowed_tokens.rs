@@ -25,9 +25,9 @@ use smallvec::SmallVec;
 
 use super::suffix_walk::walk_suffixes;
 use crate::ids::TokenId;
-use crate::mask::bits::words_for;
+use crate::mask::bits::{self, words_for};
 use crate::mask::sparse_words::SparseWords;
-use crate::mask::stored_mask::{Form, StoredMask, words_in_all};
+use crate::mask::stored_mask::{Form, StoredMask};
 use crate::token_sets::json_tokens::lists::JsonTokens;
 use crate::token_sets::sets::TokenSets;
 use crate::token_sets::slices::Slice;
@@ -48,31 +48,38 @@ pub(crate) struct AllowedTokens<'v, 's> {
 }
 
 /// Sets that are taken as a whole, as words of the mask.
-type SetWords<'v> = SmallVec<[&'v Arc<SparseWords>; MAX_PORTIONS]>;
+type SetWords<'v> = SmallVec<[&'v SparseWords; MAX_PORTIONS]>;
 
 impl AllowedTokens<'_, '_> {
     /// The mask of these tokens, in the smallest form.
     pub(crate) fn into_stored(self, len: usize) -> StoredMask {
-        let ids = SparseWords::from_ids(self.ids, len, self.zeros);
-        let lists: Box<[_]> = self.lists.into_iter().filter(|list| list.words() > 0).cloned().collect();
+        let ids = match &*self.lists {
+            [] => SparseWords::from_ids(self.ids, len, self.zeros),
+            lists => SparseWords::joined(lists, self.ids, len, self.zeros),
+        };
         // A word with its place takes two words.
-        let is_small = words_in_all(&lists, &ids) <= (words_for(len) / 2).max(1);
+        let is_small = ids.words() <= (words_for(len) / 2).max(1);
         let form = match self.slice {
             Some((slice, max_chars)) if is_small => {
                 Form::Slice { tokens: Arc::clone(slice.class_tokens()), max_chars, ids }
             }
-            None if is_small => Form::Ids { lists, ids },
+            None if is_small => Form::Ids(ids),
             slice => {
                 let mut words = vec![0; words_for(len)];
                 if let Some((slice, max_chars)) = slice {
                     slice.class_tokens().write(max_chars, &mut words);
                 }
-                lists.iter().for_each(|list| list.set(&mut words));
                 ids.set(&mut words);
                 Form::Words(words.into())
             }
         };
-        StoredMask::new(form, len)
+        // A mask that is kept as a slice and a few ids never holds special tokens and padding.
+        let all = match &form {
+            Form::Ids(ids) => ids.words() == words_for(len) && ids.count() == len,
+            Form::Slice { .. } | Form::LocalPart { .. } | Form::Difference { .. } => false,
+            Form::Words(words) => bits::count(words) == len,
+        };
+        StoredMask { form, len, all }
     }
 
     /// Whether no token is allowed.

@@ -129,7 +129,7 @@ struct PairWalk<'w, R> {
 /// The state of a side after the bytes of a path, with its row; `None` where the side has died.
 type Side<S, R> = Option<(S, <R as Rows<S>>::Row)>;
 
-/// The two sides that are walked together.
+/// Both sides.
 type Sides<S, R> = (Side<S, R>, Side<S, R>);
 
 impl<R> PairWalk<'_, R> {

@@ -34,12 +34,14 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
             let mut words = vec![0; words_for(mask.len)];
             mask.write(&mut words);
             self.set_bits(vocabulary, &mut words);
-            return StoredMask::new(Form::Words(words.into()), mask.len);
+            mask.all = bits::count(&words) == mask.len;
+            mask.form = Form::Words(words.into());
+            return mask;
         }
         let mut listed = Vec::new();
         self.push_listed(vocabulary, &mut listed);
         match &mut mask.form {
-            Form::Ids { ids, .. } | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => {
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => {
                 listed.extend(ids.ids());
                 *ids = SparseWords::from_ids(&listed, mask.len, &mut Vec::new());
             }
@@ -52,7 +54,10 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
             }
             Form::Words(_) => {}
         }
-        StoredMask::new(mask.form, mask.len)
+        if let Form::Ids(ids) = &mask.form {
+            mask.all = ids.count() == mask.len;
+        }
+        mask
     }
 
     pub(crate) fn is_empty(&self) -> bool {

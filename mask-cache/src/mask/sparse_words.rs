@@ -32,6 +32,47 @@ impl SparseWords {
         }
     }
 
+    /// The bits of others and of ids, as [`from_ids`](Self::from_ids). One of the others has most of the words, as a rule, and
+    /// is copied; `zeros` holds meanwhile where the word of each place is, counted from 1.
+    pub(crate) fn joined(others: &[&Self], ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
+        let Some((longest, first)) = others.iter().enumerate().max_by_key(|(_, other)| other.words()) else {
+            return Self::from_ids(ids, vocabulary_len, zeros);
+        };
+        // `zeros` becomes an index from places to words, and is cleared at the end by the places that were
+        // used, not as a whole.
+        if zeros.len() < words_for(vocabulary_len) {
+            zeros.resize(words_for(vocabulary_len), 0);
+        }
+        let capacity = others.iter().map(|other| other.words()).sum::<usize>() + ids.len();
+        let mut words: Vec<u64> = Vec::with_capacity(capacity);
+        words.extend_from_slice(&first.0);
+        for (&packed, number) in words.iter().zip(1..) {
+            if let Some(at) = zeros.get_mut(unpack(packed).0 as usize) {
+                *at = number;
+            }
+        }
+        let mut add = |packed: u64| {
+            if let Some(at) = zeros.get_mut(unpack(packed).0 as usize) {
+                match words.get_mut((*at as usize).wrapping_sub(1)) {
+                    Some(word) => *word |= packed,
+                    None => {
+                        words.push(packed);
+                        *at = words.len() as u32;
+                    }
+                }
+            }
+        };
+        let shorter = others.iter().enumerate().filter(|&(number, _)| number != longest);
+        shorter.for_each(|(_, other)| other.0.iter().for_each(|&packed| add(packed)));
+        ids.iter().for_each(|&id| add(pack(id / 32, 1 << (id % 32))));
+        for &packed in &words {
+            if let Some(at) = zeros.get_mut(unpack(packed).0 as usize) {
+                *at = 0;
+            }
+        }
+        Self(words.into())
+    }
+
     /// As [`from_ids`](Self::from_ids).
     fn from_many(ids: &[u32], vocabulary_len: usize, zeros: &mut Vec<u32>) -> Self {
         if zeros.len() < words_for(vocabulary_len) {
@@ -76,6 +117,18 @@ impl SparseWords {
     /// Number of words in which any bit is set.
     pub(crate) fn words(&self) -> usize {
         self.0.len()
+    }
+
+    /// Number of bits.
+    pub(crate) fn count(&self) -> usize {
+        self.iter().map(|(_, word)| word.count_ones() as usize).sum()
+    }
+
+    /// The only bit, if there is just one.
+    pub(crate) fn single(&self) -> Option<u32> {
+        let [packed] = *self.0 else { return None };
+        let (place, word) = unpack(packed);
+        word.is_power_of_two().then(|| place * 32 + word.trailing_zeros())
     }
 
     /// The positions of the bits.
@@ -138,9 +191,28 @@ mod tests {
             let mut found: Vec<u32> = sparse.ids().collect();
             found.sort_unstable();
             assert_eq!(found, bits::iter(&expected).map(|id| id as u32).collect::<Vec<_>>());
+            assert_eq!(sparse.count(), found.len());
+            assert_eq!(sparse.single(), (found.len() == 1).then(|| found[0]));
             sparse.clear(&mut words);
             assert_eq!(words, [0; 4]);
             assert!(scratch.iter().all(|&word| word == 0));
+        }
+    }
+
+    #[test]
+    fn bits_of_several_are_joined() {
+        let mut zeros = Vec::new();
+        let sparse = |ids: &[u32], zeros: &mut Vec<u32>| SparseWords::from_ids(ids, 100, zeros);
+        let (one, other) = (sparse(&[1, 2, 70], &mut zeros), sparse(&[2, 3, 99], &mut zeros));
+        for ids in [&[][..], &[0, 2, 50]] {
+            let joined = SparseWords::joined(&[&one, &other], ids, 100, &mut zeros);
+            let mut found: Vec<u32> = joined.ids().collect();
+            found.sort_unstable();
+            let mut expected = [&[1, 2, 3, 70, 99], ids].concat();
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(found, expected);
+            assert!(zeros.iter().all(|&word| word == 0));
         }
     }
 

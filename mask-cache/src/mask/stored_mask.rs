@@ -1,8 +1,8 @@
 //! A mask as it is kept, and how it comes into a caller's buffer.
 //!
 //! The naive way keeps 16 KB of bits for each state and copies them for each token. Here a mask is kept as
-//! its own part *over* a part that others share. That is nothing, lists of tokens, the tokens of a slice, the accepted
-//! tokens of a local part, or another mask. A buffer that is known to hold one mask becomes another one over the
+//! its own part *over* a part that others share. That is nothing, the tokens of a slice, the accepted tokens
+//! of a local part, or another mask. A buffer that is known to hold one mask becomes another one over the
 //! same part by taking back the first one's own words. These are few, where the whole copy has four thousand.
 
 use std::hash::{Hash, Hasher};
@@ -27,8 +27,8 @@ pub struct StoredMask {
 
 #[derive(Debug)]
 pub(crate) enum Form {
-    /// The tokens of lists that a vocabulary has, and others.
-    Ids { lists: Box<[Arc<SparseWords>]>, ids: SparseWords },
+    /// These tokens alone.
+    Ids(SparseWords),
     /// The tokens of a slice, up to a number of characters, and others.
     Slice { tokens: Arc<ClassTokens>, max_chars: Option<u32>, ids: SparseWords },
     /// The tokens that a local part accepts, as bits, and others.
@@ -48,9 +48,7 @@ impl PartialEq for StoredMask {
             // Large shared parts are compared by address. Equal parts at two addresses count as different,
             // which keeps two masks where one would do.
             && match (&self.form, &other.form) {
-                (Form::Ids { lists, ids }, Form::Ids { lists: other_lists, ids: others }) => {
-                    ids == others && addresses(lists).eq(addresses(other_lists))
-                }
+                (Form::Ids(ids), Form::Ids(others)) => ids == others,
                 (
                     Form::Slice { tokens, max_chars, ids },
                     Form::Slice { tokens: other_tokens, max_chars: other_max, ids: others },
@@ -72,20 +70,13 @@ impl PartialEq for StoredMask {
 impl Hash for StoredMask {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.form {
-            Form::Ids { lists, ids } => {
-                (0, ids).hash(state);
-                addresses(lists).for_each(|address| address.hash(state));
-            }
+            Form::Ids(ids) => (0, ids).hash(state),
             Form::Slice { tokens, max_chars, ids } => (1, Arc::as_ptr(tokens), max_chars, ids).hash(state),
             Form::LocalPart { accepted, ids } => (2, Arc::as_ptr(accepted), ids).hash(state),
             Form::Difference { base, added, removed } => (3, Arc::as_ptr(base), added, removed).hash(state),
             Form::Words(words) => (4, words).hash(state),
         }
     }
-}
-
-fn addresses(lists: &[Arc<SparseWords>]) -> impl Iterator<Item = *const SparseWords> + '_ {
-    lists.iter().map(Arc::as_ptr)
 }
 
 /// To put this many words into a buffer takes as long as to find another buffer.
@@ -117,29 +108,7 @@ impl SharedWords<'_> {
     }
 }
 
-/// The number of words in which lists or ids have a bit, those that several have counted as often.
-pub(crate) fn words_in_all(lists: &[Arc<SparseWords>], ids: &SparseWords) -> usize {
-    ids.words() + lists.iter().map(|list| list.words()).sum::<usize>()
-}
-
 impl StoredMask {
-    /// A mask of a form, for a number of ids.
-    pub(crate) fn new(form: Form, len: usize) -> Self {
-        let mut mask = Self { form, len, all: false };
-        mask.all = match &mask.form {
-            Form::Words(words) => bits::count(words) == len,
-            // With fewer words there are too few bits.
-            Form::Ids { lists, ids } if words_in_all(lists, ids) >= words_for(len) => {
-                let mut words = vec![0; words_for(len)];
-                mask.write(&mut words);
-                bits::count(&words) == len
-            }
-            // A mask over a part that is no list never holds special tokens and padding.
-            _ => false,
-        };
-        mask
-    }
-
     /// Number of ids that the mask has a bit for.
     pub(super) fn id_count(&self) -> usize {
         self.len
@@ -152,9 +121,8 @@ impl StoredMask {
         let (into, rest) = into.split_at_mut(words);
         rest.fill(0);
         match &self.form {
-            Form::Ids { lists, ids } => {
+            Form::Ids(ids) => {
                 into.fill(0);
-                lists.iter().for_each(|list| list.set(into));
                 ids.set(into);
             }
             Form::Slice { tokens, max_chars, ids } => {
@@ -191,7 +159,7 @@ impl StoredMask {
             sparse(&kept.ids().filter(|id| !is_removed.contains(id)).collect::<Vec<_>>())
         };
         let form = match &self.form {
-            Form::Ids { lists, ids } if lists.is_empty() => Form::Ids { lists: [].into(), ids: left(ids) },
+            Form::Ids(kept) => Form::Ids(left(kept)),
             Form::Difference { base, added, removed: before } => {
                 let added_ids: std::collections::HashSet<u32, ahash::RandomState> = added.ids().collect();
                 // Ids that the difference had added are simply not added any more. Only those of the base
@@ -220,7 +188,7 @@ impl StoredMask {
     pub(crate) fn allows_more_than(&self, count: usize) -> bool {
         let words = match (&self.form, self.shared_and_own()) {
             (Form::Words(words), _) => words,
-            (_, Some((SharedWords::Words(words), ..))) => words,
+            (_, Some((SharedWords::Words(words), _))) => words,
             _ => return false,
         };
         let mut left = count;
@@ -235,11 +203,7 @@ impl StoredMask {
     /// The only token that is allowed, if there is just one.
     pub fn single(&self) -> Option<TokenId> {
         match &self.form {
-            Form::Ids { lists, ids } => {
-                let mut all = lists.iter().map(|list| &**list).chain([ids]).flat_map(SparseWords::ids);
-                let first = all.next()?;
-                all.all(|id| id == first).then(|| TokenId::new(first))?
-            }
+            Form::Ids(ids) => ids.single().and_then(TokenId::new),
             _ => None,
         }
     }
@@ -252,8 +216,7 @@ impl StoredMask {
     /// Bytes of memory held, without the part that it shares with other masks.
     pub fn memory_usage(&self) -> usize {
         let content = match &self.form {
-            Form::Ids { lists, ids } => size_of_val(&**lists) + ids.memory_usage(),
-            Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => ids.memory_usage(),
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => ids.memory_usage(),
             Form::Difference { added, removed, .. } => added.memory_usage() + removed.memory_usage(),
             Form::Words(words) => size_of_val(&**words),
         };
@@ -263,16 +226,14 @@ impl StoredMask {
     /// Turns words that hold `before`, a mask of the same vocabulary, into this mask, if both are over the
     /// same part. `false`: nothing was done.
     pub(crate) fn write_changes(&self, before: &Self, into: &mut [u32]) -> bool {
-        if let (Some((shared, lists, ids)), Some((shared_before, lists_before, ids_before))) =
+        if let (Some((shared, ids)), Some((shared_before, ids_before))) =
             (self.shared_and_own(), before.shared_and_own())
         {
             if !shared.is_same_memory(shared_before) {
                 return false;
             }
             // The shared words may hold some of the ids too, so whole words are put back.
-            lists_before.iter().for_each(|list| list.restore_from(shared.words(), into));
             ids_before.restore_from(shared.words(), into);
-            lists.iter().for_each(|list| list.set(into));
             ids.set(into);
             return true;
         }
@@ -309,26 +270,25 @@ impl StoredMask {
     /// Whether the mask has enough words of its own that a buffer that holds it is worth keeping.
     pub(crate) fn is_large(&self) -> bool {
         let own = match &self.form {
-            Form::Ids { lists, ids } => words_in_all(lists, ids),
-            Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => ids.words(),
+            Form::Ids(ids) | Form::Slice { ids, .. } | Form::LocalPart { ids, .. } => ids.words(),
             Form::Difference { added, removed, .. } => added.words() + removed.words(),
             Form::Words(words) => words.len(),
         };
         own > MIN_LARGE
     }
 
-    /// The lists and the ids of the mask, and the part below them.
-    fn shared_and_own(&self) -> Option<(SharedWords<'_>, &[Arc<SparseWords>], &SparseWords)> {
+    /// The ids of the mask, and the part below them.
+    fn shared_and_own(&self) -> Option<(SharedWords<'_>, &SparseWords)> {
         match &self.form {
-            Form::Ids { lists, ids } => Some((SharedWords::None, lists, ids)),
+            Form::Ids(ids) => Some((SharedWords::None, ids)),
             Form::Slice { tokens, max_chars, ids } => {
                 let words = match max_chars {
                     None => tokens.words(),
                     Some(chars) => tokens.at_most(*chars)?,
                 };
-                Some((SharedWords::Words(words), &[], ids))
+                Some((SharedWords::Words(words), ids))
             }
-            Form::LocalPart { accepted, ids } => Some((SharedWords::Words(accepted), &[], ids)),
+            Form::LocalPart { accepted, ids } => Some((SharedWords::Words(accepted), ids)),
             Form::Difference { .. } | Form::Words(_) => None,
         }
     }
@@ -361,15 +321,11 @@ mod tests {
         let make = |form| Arc::new(StoredMask { form, len, all: false });
         let local = |word: u32| -> Arc<[u32]> { (0..words_for(len)).map(|at| word << (at % 5)).collect() };
         let (one, other) = (local(0b1101), local(0b10));
-        let (long, short) = (Arc::new(sparse(&[0, 2, 33, 40, 64, 65, 66, 98])), Arc::new(sparse(&[3, 34])));
         let words = make(Form::Words((0..words_for(len) as u32).map(|at| at * 77).collect()));
-        let ids = make(Form::Ids { lists: [].into(), ids: sparse(&[3, 40, 64]) });
+        let ids = make(Form::Ids(sparse(&[3, 40, 64])));
         let mut all = vec![
-            make(Form::Ids { lists: [].into(), ids: sparse(&[]) }),
-            make(Form::Ids { lists: [].into(), ids: sparse(&[3, 41, 42]) }),
-            make(Form::Ids { lists: [long.clone(), short.clone()].into(), ids: sparse(&[1, 50]) }),
-            make(Form::Ids { lists: [long].into(), ids: sparse(&[41, 42]) }),
-            make(Form::Ids { lists: [short].into(), ids: sparse(&[]) }),
+            make(Form::Ids(sparse(&[]))),
+            make(Form::Ids(sparse(&[3, 41, 42]))),
             make(Form::LocalPart { accepted: Arc::clone(&one), ids: sparse(&[2, 3, 70]) }),
             make(Form::LocalPart { accepted: one, ids: sparse(&[1]) }),
             make(Form::LocalPart { accepted: other, ids: sparse(&[0, 33]) }),
@@ -440,34 +396,12 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_ids_are_seen_together() {
-        let sparse = |ids: &[u32]| SparseWords::from_ids(ids, 40, &mut Vec::new());
-        let check = |lists: &[&[u32]], ids: &[u32], single: Option<u32>, all: bool| {
-            let lists = lists.iter().map(|list| Arc::new(sparse(list))).collect();
-            let mask = Arc::new(StoredMask::new(Form::Ids { lists, ids: sparse(ids) }, 40));
-            assert_eq!(mask.single().map(TokenId::get), single, "{mask:?}");
-            assert_eq!(mask.allows_all(), all, "{mask:?}");
-            let removed = TokenId::new(7).filter(|&id| mask.to_mask().contains(id));
-            let left = mask.without(removed.as_slice()).to_mask();
-            assert_eq!(left.count(), mask.to_mask().count() - removed.iter().len());
-        };
-        let below: Vec<u32> = (0..40).collect();
-        check(&[], &[], None, false);
-        check(&[], &[7], Some(7), false);
-        check(&[&[7]], &[], Some(7), false);
-        check(&[&[7], &[8]], &[], None, false);
-        check(&[&[39]], &[7], None, false);
-        check(&[&below[3..], &below[..2]], &below[2..3], None, true);
-        check(&[&below[3..]], &below[..2], None, false);
-    }
-
-    #[test]
     fn a_mask_that_was_written_to_is_loaded_anew() {
         let vocabulary =
             Vocabulary::from_tokens([Some(b"a"), Some(b"b")], &VocabularyOptions::default().stop_ids([]))
                 .unwrap();
         let ids = SparseWords::from_ids(&[1], 2, &mut Vec::new());
-        let stored = Arc::new(StoredMask { form: Form::Ids { lists: [].into(), ids }, len: 2, all: false });
+        let stored = Arc::new(StoredMask { form: Form::Ids(ids), len: 2, all: false });
         let id = vocabulary.id(0).unwrap();
         let changes: [fn(&mut TokenMask, TokenId); 6] = [
             |mask, id| mask.set(id),

@@ -2,10 +2,7 @@
 //!
 //! The naive way appends the ids of the prefix to those that a walk finds, and sorts all of them into words of the
 //! mask. But a number may begin with any of a thousand tokens, and nearly every mask outside of strings has such a list.
-//! So the words of each prefix are computed with the list: the thousand numbers take 33 of them. A mask holds a reference to
-//! them.
-
-use std::sync::Arc;
+//! So the words of each prefix are computed with the list: the thousand numbers take 33 of them.
 
 use grammask_parser_backend::Run;
 
@@ -15,7 +12,7 @@ use crate::mask::sparse_words::SparseWords;
 #[derive(Debug)]
 pub(crate) struct LengthPrefixes {
     /// Each distinct prefix, shortest first.
-    words: Box<[Arc<SparseWords>]>,
+    words: Box<[SparseWords]>,
     /// For each length the place in `words` of the tokens of at most that length.
     places: Box<[usize]>,
 }
@@ -25,7 +22,7 @@ impl LengthPrefixes {
     pub(crate) fn new(mut tokens: Vec<(usize, u32)>, vocabulary_len: usize) -> Self {
         tokens.sort_unstable();
         let mut zeros = Vec::new();
-        let mut words: Vec<Arc<SparseWords>> = Vec::new();
+        let mut words: Vec<SparseWords> = Vec::new();
         let mut places = Vec::new();
         let mut ids: Vec<u32> = Vec::with_capacity(tokens.len());
         let longest = tokens.last().map_or(0, |&(length, _)| length);
@@ -34,7 +31,7 @@ impl LengthPrefixes {
             ids.extend(tokens[before..].iter().take_while(|&&(other, _)| other == length).map(|&(_, id)| id));
             // Lengths without a token of their own share the words of the length before.
             if words.is_empty() || before < ids.len() {
-                words.push(Arc::new(SparseWords::from_ids(&ids, vocabulary_len, &mut zeros)));
+                words.push(SparseWords::from_ids(&ids, vocabulary_len, &mut zeros));
             }
             places.push(words.len() - 1);
         }
@@ -47,7 +44,7 @@ impl LengthPrefixes {
     }
 
     /// The tokens that are allowed where a run is; `None` where that is not known.
-    pub(crate) fn allowed(&self, run: Run) -> Option<&Arc<SparseWords>> {
+    pub(crate) fn allowed(&self, run: Run) -> Option<&SparseWords> {
         match run {
             Run::Unbounded => Some(self.all()),
             Run::AtMost(length) => Some(self.at_most(length as usize)),
@@ -56,11 +53,11 @@ impl LengthPrefixes {
     }
 
     /// The tokens of at most a length.
-    pub(crate) fn at_most(&self, length: usize) -> &Arc<SparseWords> {
+    pub(crate) fn at_most(&self, length: usize) -> &SparseWords {
         self.places.get(length).map_or_else(|| self.all(), |&place| &self.words[place])
     }
 
-    fn all(&self) -> &Arc<SparseWords> {
+    fn all(&self) -> &SparseWords {
         self.words.last().expect("there is a prefix without tokens at least")
     }
 
@@ -77,7 +74,7 @@ mod tests {
     #[test]
     fn prefixes_end_after_a_length() {
         let list = LengthPrefixes::new(vec![(4, 70), (1, 9), (2, 3), (2, 40), (1, 8)], 100);
-        let ids = |words: &Arc<SparseWords>| {
+        let ids = |words: &SparseWords| {
             let mut ids: Vec<u32> = words.ids().collect();
             ids.sort_unstable();
             ids

@@ -1,7 +1,5 @@
 //! Tokens that are tried one by one, and tokens with the bytes of an accepted one.
 
-use std::sync::Arc;
-
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
 use crate::ids::TokenId;
@@ -58,7 +56,7 @@ pub(crate) fn reads_all_bytes<B: Backend>(
 pub(crate) fn add_duplicates(
     trie: &Trie,
     vocabulary_len: usize,
-    lists: &[&Arc<SparseWords>],
+    lists: &[&SparseWords],
     words: &mut Vec<u32>,
     ids: &mut Vec<u32>,
 ) {

@@ -13,7 +13,6 @@
 //! may follow. But after the first one it may.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use grammask_grammar_ir::byte_set::ByteSet;
 use grammask_parser_backend::{Backend, CharClass, ClassRuns, Fuel, StepError};
@@ -115,7 +114,7 @@ impl TokenList {
         backend: &B,
         state: B::State,
         fuel: &mut Fuel,
-    ) -> Result<Option<&Arc<SparseWords>>, StepError> {
+    ) -> Result<Option<&SparseWords>, StepError> {
         // The tokens of the list begin with the prefix, and each byte of it may have several spellings, as
         // the first digit of a number has. They must all lead to one state, from which one question answers
         // for all.
