@@ -511,6 +511,70 @@ impl GrammarBuilder {
         Ok(grammar)
     }
 
+    /// Copies all rules and expressions of a grammar, and returns its root here. Names that are taken get a number.
+    ///
+    /// A finished grammar has its normal forms, so its pools are copied as they are, with their numbers moved.
+    pub(crate) fn append(&mut self, grammar: &Grammar) -> Result<RuleId, GrammarError> {
+        self.has_room("expressions", (self.nodes.len(), grammar.nodes.len()), LIMIT)?;
+        self.has_room("operands", (self.children.len(), grammar.children.len()), OPERAND_LIMIT)?;
+        self.has_room("bytes", (self.bytes.len(), grammar.bytes.len()), LIMIT)?;
+        self.has_room("ranges", (self.ranges.len(), grammar.ranges.len()), LIMIT)?;
+        self.has_room("tokens", (self.tokens.len(), grammar.tokens.len()), LIMIT)?;
+        let (first, first_rule) = (self.nodes.len(), self.rules.len());
+        self.has_room("rules", (first_rule, grammar.rules.len()), LIMIT)?;
+        let expr = |id: ExprId| ExprId::new(first + id.index()).expect("there is room");
+        let rule = |id: RuleId| RuleId::new(first_rule + id.index()).expect("there is room");
+        let moved = |pool: usize, Slice { start, len }: Slice| Slice { start: start + pool as u32, len };
+        let children = |slice: Slice| moved(self.children.len(), slice);
+        let numbered = |pool: usize, place: u32| place + pool as u32;
+        self.nodes.extend(grammar.nodes.iter().map(|&node| match node {
+            Node::Empty => node,
+            Node::Bytes(slice) => Node::Bytes(moved(self.bytes.len(), slice)),
+            Node::TagText(slice) => Node::TagText(moved(self.bytes.len(), slice)),
+            Node::Class(slice) => Node::Class(moved(self.ranges.len(), slice)),
+            Node::Token(slice) => Node::Token(moved(self.tokens.len(), slice)),
+            Node::ExcludeToken(slice) => Node::ExcludeToken(moved(self.tokens.len(), slice)),
+            Node::Sequence(slice) => Node::Sequence(children(slice)),
+            Node::Choice(slice) => Node::Choice(children(slice)),
+            Node::Intersection(slice) => Node::Intersection(children(slice)),
+            Node::Repeat { body, min, max } => Node::Repeat { body: expr(body), min, max },
+            Node::Rule(id) => Node::Rule(rule(id)),
+            Node::Complement(operand) => Node::Complement(expr(operand)),
+            Node::JsonEscaped(operand, escapes) => Node::JsonEscaped(expr(operand), escapes),
+            Node::TagDispatch(slice, place) => {
+                Node::TagDispatch(children(slice), numbered(self.dispatches.len(), place))
+            }
+            Node::Permutation(slice, place) => {
+                Node::Permutation(children(slice), numbered(self.counts.len(), place))
+            }
+        }));
+        self.children.extend(grammar.children.iter().map(|&id| expr(id)));
+        self.bytes.extend_from_slice(&grammar.bytes);
+        self.ranges.extend_from_slice(&grammar.ranges);
+        self.tokens.extend_from_slice(&grammar.tokens);
+        self.dispatches.extend_from_slice(&grammar.dispatches);
+        self.counts.extend_from_slice(&grammar.counts);
+        for other in &grammar.rules {
+            let id = self.declare_fresh(&other.name)?;
+            let pending = &mut self.rules[id.index()];
+            (pending.body, pending.lookahead) = (Some(expr(other.body)), other.lookahead.map(expr));
+            pending.options = other.options.clone();
+        }
+        Ok(rule(grammar.root))
+    }
+
+    fn has_room(
+        &self,
+        what: &'static str,
+        (present, more): (usize, usize),
+        limit: usize,
+    ) -> Result<(), GrammarError> {
+        match present.saturating_add(more) <= limit {
+            true => Ok(()),
+            false => Err(GrammarError::new(GrammarErrorKind::TooLarge { what, limit }, None)),
+        }
+    }
+
     fn push_dispatch(&mut self, data: DispatchData, bodies: &[ExprId]) -> ExprId {
         let bodies = self.push_children(bodies);
         let Ok(index) = u32::try_from(self.dispatches.len()) else {

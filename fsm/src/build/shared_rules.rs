@@ -41,6 +41,7 @@ pub(crate) struct CopiedRules {
 }
 
 /// Shared rules that a grammar has, and which of its rules and expressions they are.
+#[derive(Clone)]
 pub(crate) struct SharedMatch {
     pub(crate) shared: Arc<SharedRules>,
     pub(crate) counterparts: Counterparts,

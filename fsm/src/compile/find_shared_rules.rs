@@ -21,8 +21,8 @@ use crate::ids::Id;
 use crate::options::CompileOptions;
 use crate::program::tables::{Count, FragmentId, Role};
 
-/// The most expressions of a part. Larger ones are written in place.
-const MAX_EXPRESSIONS: usize = 1024;
+/// The most expressions of a part. Larger ones are written in place. The rules of a host name have some ten thousand.
+const MAX_EXPRESSIONS: usize = 1 << 14;
 
 /// Finds the automata of a common rule.
 pub(crate) fn find_shared_rules(

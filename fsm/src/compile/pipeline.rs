@@ -11,7 +11,7 @@ use crate::draft::prebuilt::PrebuiltStates;
 use crate::encoding::escapes::AnyEscape;
 use crate::error::{AutomataError, Failure};
 use crate::ids::IdVec;
-use crate::link::scope::{LinkedProgram, Parts, Scope};
+use crate::link::scope::{LinkedProgram, Parts, Scope, Sharing};
 use crate::options::CompileOptions;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
@@ -46,7 +46,8 @@ pub(crate) fn compile_scope(
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
     // Below a rule that was compiled before, the grammar is not what it looks like.
-    Scope { root: grammar.root(), may_share: parts.is_empty(), parts }
+    let sharing = if parts.is_empty() { Sharing::Find } else { Sharing::Never };
+    Scope { root: grammar.root(), sharing, parts }
 }
 
 /// Compiles a grammar, some of whose rules were compiled before; see [`LinkedProgram`]. The result accepts
@@ -116,7 +117,13 @@ pub(crate) struct Built {
 impl Built {
     fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, AutomataError> {
         check_interrupt(options)?;
-        let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
+        let mut find = |rule| match scope.sharing {
+            Sharing::Never => None,
+            Sharing::Find => find_shared_rules(grammar, rule, options),
+            Sharing::Found(found) => {
+                found.iter().find(|(it, _)| *it == rule).map(|(_, shared)| shared.clone())
+            }
+        };
         let (draft, places) = expressions::build(grammar, options, scope, &mut find)?;
         Ok(Self { draft, places })
     }
@@ -127,7 +134,7 @@ impl Built {
         root: RuleId,
         options: &CompileOptions,
     ) -> Result<Self, AutomataError> {
-        Self::new(grammar, options, Scope { root, may_share: true, parts: &Parts::none() })
+        Self::new(grammar, options, Scope { root, sharing: Sharing::Find, parts: &Parts::none() })
     }
 
     /// The same in as little memory as it takes: the tables of a copy have no room to spare.
@@ -142,7 +149,7 @@ impl Built {
         root: RuleId,
         options: &CompileOptions,
     ) -> Result<Program, AutomataError> {
-        let scope = Scope { root, may_share: true, parts: &Parts::none() };
+        let scope = Scope { root, sharing: Sharing::Find, parts: &Parts::none() };
         self.finish(grammar, options, scope).map(|(program, ..)| program)
     }
 

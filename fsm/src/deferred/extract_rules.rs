@@ -19,13 +19,15 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, Toggle};
 
 use crate::build::ids::RuleNumber;
 use crate::build::plan::Graph;
+use crate::build::shared_rules::SharedMatch;
+use crate::compile::find_shared_rules::find_shared_rules;
 use crate::compile::pipeline::{compile, compile_scope};
 use crate::deferred::compile_job::uninterrupted;
 use crate::deferred::size_estimate::Survey;
 use crate::error::AutomataError;
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec};
-use crate::link::scope::{Parts, Scope};
+use crate::link::scope::{Parts, Scope, Sharing};
 use crate::options::CompileOptions;
 use crate::program::deferred::{DeferredProgram, Footprint};
 use crate::program::tables::Program;
@@ -59,11 +61,26 @@ pub fn compile_deferred(
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
 ) -> Result<Program, AutomataError> {
-    let extracted = extract_deferred_rules(grammar, options, share);
-    let Some(sub_programs) = extracted else { return compile(grammar, options) };
-    let parts = Parts::extracted(&sub_programs);
-    // No sub-program contains a rule that is reached only through common rules.
-    compile_scope(grammar, options, Scope { root: grammar.root(), may_share: true, parts: &parts })
+    let least =
+        usize::try_from(options.deferred_min_states).unwrap_or(usize::MAX).saturating_mul(MIN_EXPRESSIONS);
+    if options.deferred_programs == Toggle::Off || grammar.expr_count() < least {
+        return compile(grammar, options);
+    }
+    // No sub-program contains a rule that is reached only through common rules, and those are compiled already.
+    let common = grammar.common().iter().filter(|&&rule| rule != grammar.root());
+    let found: Vec<(RuleId, SharedMatch)> =
+        common.filter_map(|&rule| Some((rule, find_shared_rules(grammar, rule, options)?))).collect();
+    let known: usize = found.iter().map(|(_, common)| common.shared.grammar.expr_count()).sum();
+    let extracted = match grammar.expr_count().saturating_sub(known) < least {
+        true => Vec::new(),
+        false => extract_deferred_rules(grammar, options, share).unwrap_or_default(),
+    };
+    let parts = Parts::extracted(&extracted);
+    compile_scope(
+        grammar,
+        options,
+        Scope { root: grammar.root(), sharing: Sharing::Found(&found), parts: &parts },
+    )
 }
 
 /// Looks for rules to be compiled late, and returns their programs. `None` if there are none.
@@ -72,11 +89,6 @@ fn extract_deferred_rules(
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
 ) -> Option<Vec<(RuleId, Arc<DeferredProgram>)>> {
-    let least =
-        usize::try_from(options.deferred_min_states).unwrap_or(usize::MAX).saturating_mul(MIN_EXPRESSIONS);
-    if options.deferred_programs == Toggle::Off || grammar.expr_count() < least {
-        return None;
-    }
     let survey = Survey::new(grammar, options)?;
     let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
     // The limits on automata apply to the whole. A grammar that could come near them is compiled at once.

@@ -2,8 +2,8 @@
 
 use crate::builder::GrammarBuilder;
 use crate::error::GrammarError;
+use crate::grammar::Grammar;
 use crate::grammar::Node;
-use crate::grammar::{Expr, Grammar};
 use crate::hash::HashMap;
 use crate::ids::{ExprId, RuleId};
 
@@ -50,22 +50,7 @@ fn combine(
 ///
 /// As for [`concat()`].
 pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId, GrammarError> {
-    let mut rules = Vec::with_capacity(grammar.rule_count());
-    for id in grammar.rule_ids() {
-        rules.push(builder.declare_fresh(grammar.rule(id).name())?);
-    }
-    let mut copied = HashMap::default();
-    for (id, &new) in grammar.rule_ids().zip(&rules) {
-        let rule = grammar.rule(id);
-        let body = copy_tree(builder, grammar, rule.body(), &rules, &mut copied);
-        builder.define(new, body)?;
-        builder.set_options(new, rule.options().clone());
-        if let Some(lookahead) = rule.lookahead() {
-            let lookahead = copy_tree(builder, grammar, lookahead, &rules, &mut copied);
-            builder.set_lookahead(new, lookahead);
-        }
-    }
-    Ok(rules[grammar.root().index()])
+    builder.append(grammar)
 }
 
 /// Copies the body of a grammar's root into a builder; `None` where it refers to rules.
@@ -73,21 +58,11 @@ pub fn append_body(builder: &mut GrammarBuilder, grammar: &Grammar) -> Option<Ex
     if grammar.nodes.iter().any(|node| matches!(node, Node::Rule(_))) {
         return None;
     }
-    let body = grammar.rule(grammar.root()).body();
-    Some(copy_tree(builder, grammar, body, &[], &mut HashMap::default()))
-}
-
-/// Copies an expression and its operands, operands first, each once.
-fn copy_tree(
-    builder: &mut GrammarBuilder,
-    grammar: &Grammar,
-    root: ExprId,
-    rules: &[RuleId],
-    copied: &mut HashMap<ExprId, ExprId>,
-) -> ExprId {
+    let root = grammar.rule(grammar.root()).body();
+    let mut copied = HashMap::default();
     let mut stack = vec![root];
-    // An expression stays on the stack until its operands are copied, and is found there a second time.
-    // Expressions form no circle, as references to rules are leaves.
+    // An expression stays on the stack until its operands are copied, and is found there a second time. Expressions
+    // form no circle.
     while let Some(&id) = stack.last() {
         let operands = grammar.operands(id);
         let waiting = stack.len();
@@ -101,12 +76,8 @@ fn copy_tree(
         if copied.contains_key(&id) {
             continue;
         }
-        let new_operands: Vec<ExprId> = operands.iter().map(|operand| copied[operand]).collect();
-        let expr = match grammar.expr(id) {
-            Expr::Rule(rule) => Expr::Rule(rules[rule.index()]),
-            other => other,
-        };
-        copied.insert(id, copy(builder, expr, &new_operands));
+        let operands: Vec<ExprId> = operands.iter().map(|operand| copied[operand]).collect();
+        copied.insert(id, copy(builder, grammar.expr(id), &operands));
     }
-    copied[&root]
+    copied.get(&root).copied()
 }

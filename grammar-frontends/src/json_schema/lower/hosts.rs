@@ -6,12 +6,15 @@
 //! so that there are six rules for each number of characters left. A label may be cut in several ways; all
 //! lead to the same rules.
 
+use std::sync::OnceLock;
+
 use grammask_grammar_ir::hash::HashMap;
-use grammask_grammar_ir::{ExprId, Grammar, RuleId, passes};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, passes};
 
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::error::grammar_error;
+use crate::json_schema::options::Escapes;
 use crate::json_schema::sets::hosts::{self, Labels, MAX_HOST, MAX_LOCAL_PART, MAX_MAILBOX};
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::Polarity;
@@ -93,6 +96,162 @@ impl Left {
     }
 }
 
+type Written<T> = std::result::Result<T, GrammarError>;
+
+/// How the characters of host names may be spelled. No serialiser escapes one of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Spelling {
+    Plain,
+    AnyEscapes,
+}
+
+impl Spelling {
+    fn of(escapes: Escapes) -> Self {
+        match escapes {
+            Escapes::Any => Self::AnyEscapes,
+            Escapes::Printed | Escapes::Needed | Escapes::Ascii => Self::Plain,
+        }
+    }
+
+    fn write(self, builder: &mut GrammarBuilder, text: ExprId) -> ExprId {
+        match self {
+            Self::Plain => text,
+            Self::AnyEscapes => builder.json_escaped(text),
+        }
+    }
+}
+
+/// Letters, digits and some signs.
+fn characters(signs: &str) -> impl Iterator<Item = (char, char)> {
+    [('0', '9'), ('A', 'Z'), ('a', 'z')].into_iter().chain(signs.chars().map(|sign| (sign, sign)))
+}
+
+/// Host names of every length. They are asked for often, and their rules take longer to write than most schemas.
+fn whole_hosts(labels: Labels, spelling: Spelling) -> Option<&'static Grammar> {
+    static HOSTS: [[OnceLock<Option<Grammar>>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
+    let kind = match labels {
+        Labels::Any => 0,
+        Labels::Unreserved => 1,
+        Labels::Encoded => 2,
+    };
+    let write = || {
+        let mut builder = GrammarBuilder::new();
+        let mut text = CountedText::new(&mut builder, labels, spelling).ok()?;
+        let root = text.rule_of(&mut builder, Left::host(1, MAX_HOST)).ok()?;
+        builder.finish(root).ok()
+    };
+    HOSTS[kind][usize::from(spelling == Spelling::AnyEscapes)].get_or_init(write).as_ref()
+}
+
+/// What stands before the sign of a mailbox, and the addresses that may stand for a host name.
+fn parts_of_mailbox() -> &'static [Option<Grammar>; 2] {
+    static PARTS: OnceLock<[Option<Grammar>; 2]> = OnceLock::new();
+    PARTS.get_or_init(|| [whole(&hosts::local_part()), whole(&hosts::literals())])
+}
+
+impl CountedText {
+    fn new(builder: &mut GrammarBuilder, labels: Labels, spelling: Spelling) -> Written<Self> {
+        let mut class = |ranges: &mut dyn Iterator<Item = (char, char)>| {
+            let class = builder.class(ranges);
+            spelling.write(builder, class)
+        };
+        let (end, inner) = (class(&mut characters("")), class(&mut characters("-")));
+        let [hyphen, dot] = ['-', '.'].map(|sign| class(&mut [(sign, sign)].into_iter()));
+        let [x, n] = ["Xx", "Nn"].map(|cases| class(&mut cases.chars().map(|letter| (letter, letter))));
+        let mut beginnings = match labels {
+            Labels::Any => vec![[end, inner, inner, inner]],
+            Labels::Unreserved | Labels::Encoded => vec![[end, inner, end, inner], [end, inner, hyphen, end]],
+        };
+        beginnings.extend((labels == Labels::Encoded).then_some([x, n, hyphen, hyphen]));
+        let beginnings = beginnings.into_iter().map(|parts| builder.sequence(parts)).collect();
+        let mut pieces = PIECES.map(|length| builder.repeat(inner, length, Some(length)));
+        for (piece, length) in pieces.iter_mut().zip(PIECES) {
+            if length >= LONG_PIECE {
+                let rule = builder.declare_fresh("label")?;
+                builder.define(rule, *piece)?;
+                *piece = builder.rule(rule);
+            }
+        }
+        Ok(Self { end, inner, dot, beginnings, pieces, rules: HashMap::default() })
+    }
+
+    /// The rule for a rest of a host name. Each rule refers to rules with fewer characters left, or with a later piece.
+    fn rule_of(&mut self, builder: &mut GrammarBuilder, left: Left) -> Written<RuleId> {
+        let mut open = vec![left];
+        while let Some(&next) = open.last() {
+            let before = open.len();
+            open.extend(next.needs().into_iter().filter(|needed| !self.rules.contains_key(needed)));
+            if open.len() > before {
+                continue;
+            }
+            open.pop();
+            if self.rules.contains_key(&next) {
+                continue;
+            }
+            let body = match next.from {
+                LABEL => self.label_of(builder, next),
+                _ => self.rest_of_label(builder, next),
+            };
+            let rule = builder.declare_fresh("host")?;
+            builder.define(rule, body)?;
+            self.rules.insert(next, rule);
+        }
+        Ok(self.rules[&left])
+    }
+
+    fn known(&self, builder: &mut GrammarBuilder, left: Option<Left>) -> ExprId {
+        match left.and_then(|left| self.rules.get(&left)) {
+            Some(&rule) => builder.rule(rule),
+            None => builder.never(),
+        }
+    }
+
+    /// After a label of this many characters: nothing more, or a dot and another label.
+    fn after_label(&self, builder: &mut GrammarBuilder, left: Left, read: u32) -> ExprId {
+        let mut ways = Vec::new();
+        if left.most.checked_sub(read).is_some_and(|most| most <= left.end) {
+            ways.push(builder.empty());
+        }
+        if let Some(next) = left.label(read) {
+            let next = self.known(builder, Some(next));
+            ways.push(builder.sequence([self.dot, next]));
+        }
+        builder.choice(ways)
+    }
+
+    fn label_of(&self, builder: &mut GrammarBuilder, left: Left) -> ExprId {
+        let &Self { end, inner, .. } = self;
+        let mut ways = Vec::new();
+        // Without a beginning of four characters and more after it.
+        for length in 1..=WRITTEN.min(left.most) {
+            let inside = length.saturating_sub(2);
+            let inside = builder.repeat(inner, inside, Some(inside));
+            let last = if length > 1 { end } else { builder.empty() };
+            let after = self.after_label(builder, left, length);
+            ways.push(builder.sequence([end, inside, last, after]));
+        }
+        if let Some(rest) = left.piece(WRITTEN, 0) {
+            let beginning = builder.choice(self.beginnings.iter().copied());
+            let rest = self.known(builder, Some(rest));
+            ways.push(builder.sequence([beginning, rest]));
+        }
+        builder.choice(ways)
+    }
+
+    /// Any of the pieces from one on, the last character of a label, and what follows it.
+    fn rest_of_label(&self, builder: &mut GrammarBuilder, left: Left) -> ExprId {
+        let Some(&length) = PIECES.get(left.from) else {
+            let after = self.after_label(builder, left, 1);
+            return builder.sequence([self.end, after]);
+        };
+        let without = self.known(builder, left.piece(0, left.from + 1));
+        let Some(rest) = left.piece(length, left.from + 1) else { return without };
+        let rest = self.known(builder, Some(rest));
+        let with = builder.sequence([self.pieces[left.from], rest]);
+        builder.choice([with, without])
+    }
+}
+
 impl<'s> SchemaLowering<'s> {
     /// The strings of a shape that asks for a host name or a mailbox and at most for a length; `None` for another one.
     pub(super) fn counted_format(&mut self, shape: &StringShape<'s>) -> Result<Option<ExprId>> {
@@ -110,19 +269,20 @@ impl<'s> SchemaLowering<'s> {
         let most = shape.max.map_or(u32::MAX, fits);
         // The shortest ones are `a` and `a@b`.
         let least = if shape.min <= if is_mailbox { 3 } else { 1 } { 0 } else { fits(shape.min) };
-        let mut text = self.counted_text(labels)?;
         match is_mailbox {
             true if least > 0 && most > MAX_HOST + 2 && shape.min > MAX_LEAST => Ok(None),
-            true => self.mailbox(&mut text, least, most).map(Some),
+            true => self.mailbox(labels, least, most).map(Some),
             false if least > MAX_HOST => Ok(None),
-            false => self.rule_of(&mut text, Left::host(least, most.min(MAX_HOST))).map(Some),
+            false if least == 0 && most >= MAX_HOST => self.any_host(labels).map(Some),
+            false => {
+                let mut text = self.counted_text(labels)?;
+                self.host(&mut text, Left::host(least, most.min(MAX_HOST))).map(Some)
+            }
         }
     }
 
     fn class_of(&mut self, signs: &str) -> ExprId {
-        let alphanumeric = [('0', '9'), ('A', 'Z'), ('a', 'z')];
-        let class =
-            self.builder.class(alphanumeric.into_iter().chain(signs.chars().map(|sign| (sign, sign))));
+        let class = self.builder.class(characters(signs));
         self.escaped(class)
     }
 
@@ -132,121 +292,41 @@ impl<'s> SchemaLowering<'s> {
     }
 
     fn counted_text(&mut self, labels: Labels) -> Result<CountedText> {
-        let (end, inner) = (self.class_of(""), self.class_of("-"));
-        let (hyphen, dot) = (self.sign("-"), self.sign("."));
-        let beginnings = match labels {
-            Labels::Any => vec![[end, inner, inner, inner]],
-            Labels::Unreserved => vec![[end, inner, end, inner], [end, inner, hyphen, end]],
-            Labels::Encoded => {
-                let [x, n] = [('X', 'x'), ('N', 'n')].map(|(upper, lower)| {
-                    let class = self.builder.class([(upper, upper), (lower, lower)]);
-                    self.escaped(class)
-                });
-                vec![[end, inner, end, inner], [end, inner, hyphen, end], [x, n, hyphen, hyphen]]
-            }
-        };
-        let beginnings = beginnings.into_iter().map(|parts| self.builder.sequence(parts)).collect();
-        let mut pieces = PIECES.map(|length| self.builder.repeat(inner, length, Some(length)));
-        for (piece, length) in pieces.iter_mut().zip(PIECES) {
-            if length >= LONG_PIECE {
-                let rule = self.builder.declare_fresh("label").map_err(grammar_error)?;
-                self.builder.define(rule, *piece).map_err(grammar_error)?;
-                *piece = self.builder.rule(rule);
-            }
-        }
-        Ok(CountedText { end, inner, dot, beginnings, pieces, rules: HashMap::default() })
+        let spelling = Spelling::of(self.normalizer.options.escapes);
+        CountedText::new(&mut self.builder, labels, spelling).map_err(grammar_error)
     }
 
-    /// The rule for a rest of a host name. Each rule refers to rules with fewer characters left, or with a later piece.
-    fn rule_of(&mut self, text: &mut CountedText, left: Left) -> Result<ExprId> {
-        let mut open = vec![left];
-        while let Some(&next) = open.last() {
-            let before = open.len();
-            open.extend(next.needs().into_iter().filter(|needed| !text.rules.contains_key(needed)));
-            if open.len() > before {
-                continue;
-            }
-            open.pop();
-            if text.rules.contains_key(&next) {
-                continue;
-            }
-            let body = match next.from {
-                LABEL => self.label_of(text, next),
-                _ => self.rest_of_label(text, next),
-            };
-            let rule = self.builder.declare_fresh("host").map_err(grammar_error)?;
-            self.builder.define(rule, body).map_err(grammar_error)?;
-            text.rules.insert(next, rule);
+    /// Host names of every length.
+    fn any_host(&mut self, labels: Labels) -> Result<ExprId> {
+        if let Some(&known) = self.hosts.get(&labels) {
+            return Ok(self.builder.rule(known));
         }
-        Ok(self.known(text, Some(left)))
+        let spelling = Spelling::of(self.normalizer.options.escapes);
+        let Some(hosts) = whole_hosts(labels, spelling) else { return Ok(self.builder.never()) };
+        let rule = passes::append(&mut self.builder, hosts).map_err(grammar_error)?;
+        self.hosts.insert(labels, rule);
+        Ok(self.builder.rule(rule))
     }
 
-    fn known(&mut self, text: &CountedText, left: Option<Left>) -> ExprId {
-        match left.and_then(|left| text.rules.get(&left)) {
-            Some(&rule) => self.builder.rule(rule),
-            None => self.builder.never(),
-        }
-    }
-
-    /// After a label of this many characters: nothing more, or a dot and another label.
-    fn after_label(&mut self, text: &CountedText, left: Left, read: u32) -> ExprId {
-        let mut ways = Vec::new();
-        if left.most.checked_sub(read).is_some_and(|most| most <= left.end) {
-            ways.push(self.builder.empty());
-        }
-        if let Some(next) = left.label(read) {
-            let next = self.known(text, Some(next));
-            ways.push(self.builder.sequence([text.dot, next]));
-        }
-        self.builder.choice(ways)
-    }
-
-    fn label_of(&mut self, text: &CountedText, left: Left) -> ExprId {
-        let &CountedText { end, inner, .. } = text;
-        let mut ways = Vec::new();
-        // Without a beginning of four characters and more after it.
-        for length in 1..=WRITTEN.min(left.most) {
-            let inside = length.saturating_sub(2);
-            let inside = self.builder.repeat(inner, inside, Some(inside));
-            let last = if length > 1 { end } else { self.builder.empty() };
-            let after = self.after_label(text, left, length);
-            ways.push(self.builder.sequence([end, inside, last, after]));
-        }
-        if let Some(rest) = left.piece(WRITTEN, 0) {
-            let beginning = self.builder.choice(text.beginnings.iter().copied());
-            let rest = self.known(text, Some(rest));
-            ways.push(self.builder.sequence([beginning, rest]));
-        }
-        self.builder.choice(ways)
-    }
-
-    /// Any of the pieces from one on, the last character of a label, and what follows it.
-    fn rest_of_label(&mut self, text: &CountedText, left: Left) -> ExprId {
-        let Some(&length) = PIECES.get(left.from) else {
-            let after = self.after_label(text, left, 1);
-            return self.builder.sequence([text.end, after]);
-        };
-        let without = self.known(text, left.piece(0, left.from + 1));
-        let Some(rest) = left.piece(length, left.from + 1) else { return without };
-        let rest = self.known(text, Some(rest));
-        let with = self.builder.sequence([text.pieces[left.from], rest]);
-        self.builder.choice([with, without])
+    /// Host names of so many characters.
+    fn host(&mut self, text: &mut CountedText, left: Left) -> Result<ExprId> {
+        let rule = text.rule_of(&mut self.builder, left).map_err(grammar_error)?;
+        Ok(self.builder.rule(rule))
     }
 
     /// Mailboxes of at most this many characters.
-    fn mailbox(&mut self, text: &mut CountedText, least: u32, most: u32) -> Result<ExprId> {
+    fn mailbox(&mut self, labels: Labels, least: u32, most: u32) -> Result<ExprId> {
         let sign = self.sign("@");
-        let mut fixed = |pattern: Option<Grammar>| {
-            pattern.and_then(|grammar| passes::append_body(&mut self.builder, &grammar))
-        };
-        let (local, literal) = (fixed(whole(&hosts::local_part())), fixed(whole(&hosts::literals())));
+        let [local, literal] = parts_of_mailbox().each_ref().map(|grammar| {
+            grammar.as_ref().and_then(|grammar| passes::append_body(&mut self.builder, grammar))
+        });
         let (Some(local), Some(literal)) = (local, literal) else { return Ok(self.builder.never()) };
         let any = self.builder.any_char();
         let bound = self.builder.repeat(any, 1, Some(MAX_LOCAL_PART));
         let local = self.builder.intersection([local, bound]);
         if least == 0 && most >= MAX_MAILBOX {
             let (local, literal) = (self.escaped(local), self.escaped(literal));
-            let host = self.rule_of(text, Left::host(1, MAX_HOST))?;
+            let host = self.any_host(labels)?;
             let after = self.builder.choice([host, literal]);
             return Ok(self.builder.sequence([local, sign, after]));
         }
@@ -256,7 +336,7 @@ impl<'s> SchemaLowering<'s> {
         let bound = self.builder.repeat(any, least, Some(most.min(MAX_MAILBOX)));
         let whole = self.builder.intersection([whole, bound]);
         let with_literal = self.escaped(whole);
-        let with_host = self.counted_local_part(text, sign, (least, most.min(MAX_MAILBOX)))?;
+        let with_host = self.counted_local_part(labels, sign, (least, most.min(MAX_MAILBOX)))?;
         Ok(self.builder.choice([with_host, with_literal]))
     }
 
@@ -264,10 +344,11 @@ impl<'s> SchemaLowering<'s> {
     /// read, and a host name.
     fn counted_local_part(
         &mut self,
-        text: &mut CountedText,
+        labels: Labels,
         sign: ExprId,
         (least, most): (u32, u32),
     ) -> Result<ExprId> {
+        let mut text = self.counted_text(labels)?;
         let atom = self.class_of("!#$%&'*+/=?^_`{|}~-");
         let quote = self.sign("\"");
         let (plain, printable) =
@@ -278,13 +359,13 @@ impl<'s> SchemaLowering<'s> {
         let (mut one, mut two) = ([never; 2], [never; 2]);
         for read in (1..=MAX_LOCAL_PART).rev() {
             let mut now = [never; 2];
-            let host = self.host_after(text, read + 1, (least, most))?;
+            let host = self.host_after(&mut text, read + 1, (least, most))?;
             let end = self.builder.sequence([sign, host]);
             let more = self.builder.sequence([atom, one[0]]);
             let dot = self.builder.sequence([text.dot, atom, two[0]]);
             let letter = self.builder.choice([end, more, dot]);
             let host = match read < MAX_LOCAL_PART {
-                true => self.host_after(text, read + 2, (least, most))?,
+                true => self.host_after(&mut text, read + 2, (least, most))?,
                 false => never,
             };
             let closed = self.builder.sequence([quote, sign, host]);
@@ -310,6 +391,6 @@ impl<'s> SchemaLowering<'s> {
         if needed > left {
             return Ok(self.builder.never());
         }
-        self.rule_of(text, Left::host(needed, left))
+        self.host(text, Left::host(needed, left))
     }
 }

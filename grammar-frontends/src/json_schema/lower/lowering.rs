@@ -23,6 +23,7 @@ use crate::json_schema::normalize::normalizer::Normalizer;
 use crate::json_schema::options::{EXPECTED_GOALS, Whitespace};
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::{Atom, GoalId};
+use crate::json_schema::sets::hosts::Labels;
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::sets::string_shape::StringShape;
@@ -85,6 +86,8 @@ pub(super) struct SchemaLowering<'s> {
     pub(super) shared: HashMap<&'static str, RuleId>,
     /// Texts with the escapes that the caller wants, where these are not all.
     pub(super) spelled: HashMap<ExprId, ExprId>,
+    /// The rules of host names of every length.
+    pub(super) hosts: HashMap<Labels, RuleId>,
     /// The marks between which items of arrays and members of objects are, where they are not JSON.
     marked: Option<&'static Markup>,
     /// With the level of each.
@@ -138,6 +141,7 @@ pub(crate) fn lower<'s>(
         patterns: HashMap::default(),
         shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
         spelled: HashMap::default(),
+        hosts: HashMap::default(),
         marked: match syntax {
             ValueSyntax::Markup(markup) if markup.inside == NestedValues::Marked => Some(markup),
             _ => None,

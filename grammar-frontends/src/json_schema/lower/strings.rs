@@ -38,21 +38,48 @@ impl<'s> SchemaLowering<'s> {
                 builder.sequence([quote, text, quote])
             })?)
         } else {
-            let mut contents = Vec::with_capacity(shapes.len());
-            for shape in shapes {
-                contents.extend(self.spelled(shape, node)?);
-            }
-            if contents.is_empty() {
-                None
-            } else {
-                let content = self.builder.choice(contents);
-                let content = self.without_excluded(content);
-                let quote = self.punctuation.quote;
-                Some(self.builder.sequence([quote, content, quote]))
+            match self.format_alone(shapes) {
+                Some(format) => self.shared_format(format, shapes, node)?,
+                None => self.quoted_shapes(shapes, node)?,
             }
         };
         self.strings.insert(shapes.to_vec(), expr);
         Ok(expr)
+    }
+
+    fn quoted_shapes(&mut self, shapes: &[StringShape<'s>], node: NodeId) -> Result<Option<ExprId>> {
+        let mut contents = Vec::with_capacity(shapes.len());
+        for shape in shapes {
+            contents.extend(self.spelled(shape, node)?);
+        }
+        if contents.is_empty() {
+            return Ok(None);
+        }
+        let content = self.builder.choice(contents);
+        let content = self.without_excluded(content);
+        let quote = self.punctuation.quote;
+        Ok(Some(self.builder.sequence([quote, content, quote])))
+    }
+
+    /// The format that is all that the shapes ask for.
+    fn format_alone(&self, shapes: &[StringShape<'s>]) -> Option<&'static str> {
+        let [shape] = shapes else { return None };
+        let [TextTest { test, sense: Polarity::Holds }] = shape.tests.as_slice() else { return None };
+        let is_alone = shape.values.is_none() && shape.excluded.is_empty();
+        let is_bounded = shape.min > 0 || shape.max.is_some();
+        let format = self.normalizer.algebra.tests.format_of(*test)?;
+        (is_alone && !is_bounded && !self.excludes_texts()).then_some(format.name)
+    }
+
+    /// The strings of a format. Many schemas have the same ones.
+    fn shared_format(
+        &mut self,
+        format: &'static str,
+        shapes: &[StringShape<'s>],
+        node: NodeId,
+    ) -> Result<Option<ExprId>> {
+        let Some(text) = self.quoted_shapes(shapes, node)? else { return Ok(None) };
+        self.shared(format, |_| text).map(Some)
     }
 
     /// One string of JSON with its quotes.
@@ -255,6 +282,9 @@ impl<'s> SchemaLowering<'s> {
         node: NodeId,
         approximation: Approximation,
     ) -> Result<Option<(u32, Option<u32>)>> {
+        if shape.min == 0 && shape.max.is_none() {
+            return Ok(None);
+        }
         let tests = &self.normalizer.algebra.tests;
         let holding = || shape.tests.iter().filter(|test| test.sense == Polarity::Holds);
         let known: Vec<_> =

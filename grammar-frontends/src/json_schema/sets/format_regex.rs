@@ -4,6 +4,10 @@
 //! apart (a name given twice, a group referred to that is not there). The set here holds patterns only, and
 //! leaves out what [`NARROWED`] lists.
 
+use grammask_grammar_ir::{ExprId, GrammarBuilder};
+
+use super::whole_patterns::part;
+
 /// The patterns that are left out, for the documentation.
 pub(crate) const NARROWED: &str = "groups more than six deep; look-around below the top; more than one named group, or one below \
     the top; references by a name other than a small letter, to a group below the top or beyond the third, or in \
@@ -27,67 +31,116 @@ const PLAIN: &str = r"[^\^$\\.*+?()\[\]{}|]";
 /// The names that groups may have. Other letters have to be escaped.
 const NAME: &str = "[A-Za-z_$][A-Za-z0-9_$]*";
 
-pub(crate) fn regex() -> String {
-    let atom = format!("{PLAIN}|\\.|{ESCAPE}|{}", class());
-    let many = body(MAX_DEPTH, &atom, &quantifier());
-    format!("(?:{many}|{}|{}|{})", with_name(), with_numbers(), with_reference())
-}
-
-/// A pattern with groups of some depth and, at the top, look-around.
-fn body(most: u32, atom: &str, quantifier: &str) -> String {
-    let mut body = String::new();
-    let mut groups = String::new();
-    for depth in 0..=most {
-        let look_around = if depth == most { format!("|\\(\\?<?[=!]{body}\\)") } else { String::new() };
-        let term = format!("(?:{atom}{groups}){quantifier}");
-        body = format!("(?:{term}|[\\^$|]|\\\\[bB]{look_around})*");
-        groups = format!("|\\((?:\\?:)?{body}\\)");
-    }
-    body
-}
-
 /// Repeats by a sign.
-const REPEATED: &str = "(?:[*+?]\\??)?";
+const REPEATED: &str = r"(?:[*+?]\??)?";
+
+/// What stands between characters.
+const ANCHORS: &str = r"[\^$|]|\\[bB]";
+
+/// The texts that are patterns. Written as one pattern they would be 16 times as long, because each part would stand there
+/// wherever it may occur.
+pub(crate) fn regex(builder: &mut GrammarBuilder) -> Option<ExprId> {
+    let mut parts = Parts {
+        open: builder.literal("("),
+        close: builder.literal(")"),
+        anchors: part(builder, ANCHORS)?,
+        repeated: part(builder, REPEATED)?,
+        builder,
+    };
+    let atom = part(parts.builder, &format!("{PLAIN}|\\.|{ESCAPE}|{}", class()))?;
+    let quantifier = part(parts.builder, &quantifier())?;
+    let many = parts.body(MAX_DEPTH, atom, quantifier)?;
+    let others = [parts.with_name()?, parts.with_numbers()?, parts.with_reference()?];
+    Some(builder.choice([many].into_iter().chain(others)))
+}
 
 /// As [`class`], with few ranges.
 fn plain_class() -> String {
     format!(r"\[\^?-?(?:[^\\\]\[\^&~-]|{ESCAPE}|a-z|A-Z|0-9)*-?\]")
 }
 
-/// A pattern without repeats by numbers and with groups one in another at most.
-fn plain_body() -> String {
-    body(1, &format!("{PLAIN}|\\.|{ESCAPE}|{}", plain_class()), REPEATED)
+/// Texts that all patterns share.
+struct Parts<'b> {
+    builder: &'b mut GrammarBuilder,
+    open: ExprId,
+    close: ExprId,
+    anchors: ExprId,
+    repeated: ExprId,
 }
 
-/// A pattern with one named group.
-fn with_name() -> String {
-    let beside = plain_body();
-    format!("{beside}\\(\\?<{NAME}>{beside}\\){REPEATED}{beside}")
-}
-
-/// A pattern with groups at its top, and after each of them references to those before it by their numbers.
-fn with_numbers() -> String {
-    let atom = format!("\\.|{ESCAPE}|{}", plain_class());
-    let plain = body(0, &format!("{PLAIN}|{atom}"), REPEATED);
-    let mut pattern = String::new();
-    for groups in (1..=3).rev() {
-        let reference = format!("\\\\[1-{groups}]");
-        let references = format!("(?:{reference}{REPEATED})*{reference}");
-        // No digit follows: it would be one of the number.
-        let other = format!("(?:[^0-9\\^$\\\\.*+?()\\[\\]{{}}|]|{atom}){REPEATED}|[\\^$|]|\\\\[bB]");
-        let segment = format!("(?:[0-9]{REPEATED}|{other}|{references}(?:[*+?]\\??|{other}))*");
-        pattern = format!("\\({plain}\\){REPEATED}{segment}(?:(?:{references})?|{pattern})");
+impl Parts<'_> {
+    fn any_number(&mut self, ways: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let one = self.builder.choice(ways);
+        self.builder.repeat(one, 0, None)
     }
-    format!("{plain}{pattern}")
-}
 
-/// A pattern with one named group and references to it. The name occurs in several places, so there is a copy of
-/// everything for each.
-fn with_reference() -> String {
-    let plain = format!("(?:(?:{PLAIN}|\\.|\\\\[dDsSwW]){REPEATED}|[\\^$|]|\\\\[bB])*");
-    let ways = ('a'..='z')
-        .map(|name| format!("{name}>{plain}\\){REPEATED}{plain}(?:\\\\k<{name}>{REPEATED}{plain})+"));
-    format!("{plain}\\(\\?<(?:{})", ways.collect::<Vec<_>>().join("|"))
+    /// A pattern with groups of some depth and, at the top, look-around.
+    fn body(&mut self, most: u32, atom: ExprId, quantifier: ExprId) -> Option<ExprId> {
+        let (open, close, anchors) = (self.open, self.close, self.anchors);
+        let uncounted = part(self.builder, r"(?:\?:)?")?;
+        let looks = part(self.builder, r"\?<?[=!]")?;
+        let mut inside = self.builder.empty();
+        for depth in 0..=most {
+            let group = (depth > 0).then(|| self.builder.sequence([open, uncounted, inside, close]));
+            let look_around = (depth == most).then(|| self.builder.sequence([open, looks, inside, close]));
+            let single = self.builder.choice([atom].into_iter().chain(group));
+            let term = self.builder.sequence([single, quantifier]);
+            inside = self.any_number([term, anchors].into_iter().chain(look_around));
+        }
+        Some(inside)
+    }
+
+    /// A pattern with one named group, without repeats by numbers and with groups one in another at most.
+    fn with_name(&mut self) -> Option<ExprId> {
+        let atom = part(self.builder, &format!("{PLAIN}|\\.|{ESCAPE}|{}", plain_class()))?;
+        let beside = self.body(1, atom, self.repeated)?;
+        let name = part(self.builder, &format!(r"\(\?<{NAME}>"))?;
+        Some(self.builder.sequence([beside, name, beside, self.close, self.repeated, beside]))
+    }
+
+    /// A pattern with groups at its top, and after each of them references to those before it by their numbers.
+    fn with_numbers(&mut self) -> Option<ExprId> {
+        let atom = format!("\\.|{ESCAPE}|{}", plain_class());
+        let all = part(self.builder, &format!("{PLAIN}|{atom}"))?;
+        let plain = self.body(0, all, self.repeated)?;
+        let digit = part(self.builder, &format!("[0-9]{REPEATED}"))?;
+        let sign = part(self.builder, r"[*+?]\??")?;
+        // No digit follows a reference: it would be one of the number.
+        let other =
+            part(self.builder, &format!(r"(?:[^0-9\^$\\.*+?()\[\]{{}}|]|{atom}){REPEATED}|{ANCHORS}"))?;
+        let mut pattern = self.builder.empty();
+        for groups in (1..=3).rev() {
+            let reference = part(self.builder, &format!(r"\\[1-{groups}]"))?;
+            let repeated = self.builder.sequence([reference, self.repeated]);
+            let before = self.any_number([repeated]);
+            let references = self.builder.sequence([before, reference]);
+            let after = self.builder.choice([sign, other]);
+            let both = self.builder.sequence([references, after]);
+            let segment = self.any_number([digit, other, both]);
+            let last = self.builder.optional(references);
+            let end = self.builder.choice([last, pattern]);
+            let parts = [self.open, plain, self.close, self.repeated, segment, end];
+            pattern = self.builder.sequence(parts);
+        }
+        Some(self.builder.sequence([plain, pattern]))
+    }
+
+    /// A pattern with one named group and references to it. The name occurs in several places, so there is a copy of
+    /// everything for each.
+    fn with_reference(&mut self) -> Option<ExprId> {
+        let plain = format!(r"(?:(?:{PLAIN}|\.|\\[dDsSwW]){REPEATED}|{ANCHORS})*");
+        let plain = part(self.builder, &plain)?;
+        let mut ways = Vec::new();
+        for name in 'a'..='z' {
+            let (named, reference) =
+                (self.builder.literal(&format!("{name}>")), self.builder.literal(&format!("\\k<{name}>")));
+            let reference = self.builder.sequence([reference, self.repeated, plain]);
+            let references = self.builder.repeat(reference, 1, None);
+            ways.push(self.builder.sequence([named, plain, self.close, self.repeated, plain, references]));
+        }
+        let (begin, ways) = (self.builder.literal("(?<"), self.builder.choice(ways));
+        Some(self.builder.sequence([plain, begin, ways]))
+    }
 }
 
 fn quantifier() -> String {
@@ -131,18 +184,5 @@ fn escaped(sign: char) -> String {
         sign.to_string()
     } else {
         format!("\\x{:02x}", sign as u32)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::regex::{RegexOptions, parse};
-
-    #[test]
-    fn it_is_a_pattern_itself() {
-        let mut options = RegexOptions::json_schema();
-        options.limits.pattern_bytes = usize::MAX;
-        let refused = parse(&super::regex(), &options).err();
-        assert!(refused.is_none(), "{}", refused.map(|error| error.to_string()).unwrap_or_default());
     }
 }

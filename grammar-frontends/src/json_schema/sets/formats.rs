@@ -172,7 +172,8 @@ fn texts(format: &'static Format) -> Option<FormatTexts> {
             grammar_of(|builder| hosts::all_hosts(builder, labels, MAX_HOST))?,
             Some(grammar_of(|builder| hosts::some_hosts(builder, labels, MAX_HOST))?),
         ),
-        name => (whole(&pattern(name))?, None),
+        "regex" => (grammar_of(super::format_regex::regex)?, None),
+        name => (whole(&pattern(name)?)?, None),
     };
     let around = match format.name {
         "regex" => OuterLanguage::Unknown,
@@ -214,9 +215,9 @@ fn grammar_of(write: impl FnOnce(&mut GrammarBuilder) -> Option<ExprId>) -> Opti
     builder.finish(root).ok()
 }
 
-/// The pattern of a format that is enforced; those of `email` and `hostname` are written in parts.
-fn pattern(name: &str) -> String {
-    match name {
+/// The pattern of a format that is enforced; those of `email`, `hostname` and `regex` are written in parts.
+fn pattern(name: &str) -> Option<String> {
+    Some(match name {
         "date" => DATE.to_owned(),
         "time" => time(),
         "date-time" => format!("{DATE}[Tt]{}", time()),
@@ -231,8 +232,8 @@ fn pattern(name: &str) -> String {
         "uuid" => UUID.to_owned(),
         "json-pointer" => JSON_POINTER.to_owned(),
         "relative-json-pointer" => format!("(?:0|[1-9][0-9]*)(?:#|{JSON_POINTER})"),
-        _ => super::format_regex::regex(),
-    }
+        _ => return None,
+    })
 }
 
 /// A pattern of more texts, where it is not certain of all others that they do not obey the format.

@@ -23,7 +23,7 @@ pub(crate) const MAX_LOCAL_PART: u32 = 64;
 
 /// Which labels a host name has: letters, digits and inner hyphens, and of those with hyphens at their third and fourth
 /// place some only.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Labels {
     /// RFC 1123, section 2.1: all.
     Any,

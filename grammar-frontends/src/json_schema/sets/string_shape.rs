@@ -123,7 +123,8 @@ impl<'s> StringShape<'s> {
             return values.is_empty();
         }
         let contradiction = self.tests.windows(2).any(|pair| pair[0].test == pair[1].test);
-        let lengths = self.tests.iter().filter(|test| test.sense == Polarity::Holds);
+        let is_bounded = self.min > 0 || self.max.is_some();
+        let lengths = self.tests.iter().filter(|_| is_bounded).filter(|test| test.sense == Polarity::Holds);
         let ranges = lengths.filter_map(|test| tests.length_range(test.test, Approximation::Around));
         let too_short_or_long = ranges.into_iter().any(|(min, max)| {
             self.max.is_some_and(|bound| min > bound) || max.is_some_and(|max| max < self.min)
