@@ -64,8 +64,9 @@ struct CompileScratch(Arc<PerProcess<Mutex<Kept>>>);
 /// Of any type: this file knows no automata.
 type Kept = Vec<Arc<dyn Any + Send + Sync>>;
 
-/// Results that are kept; the oldest goes first. Few kinds of whitespace and of numbers are in use.
-const MAX_KEPT: usize = 32;
+/// Results that are kept; the one that was not asked for longest goes first. Few kinds of whitespace, of numbers and of
+/// formats are in use.
+const MAX_KEPT: usize = 64;
 
 impl PartialEq for CompileScratch {
     fn eq(&self, _: &Self) -> bool {
@@ -106,13 +107,17 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
-    /// The newest result that is kept and of use.
+    /// The result that is kept and of use; the one that was asked for last, if there are several.
     pub(crate) fn find_kept<T: Send + Sync + 'static, U>(
         &self,
         of_use: impl Fn(&Arc<T>) -> Option<U>,
     ) -> Option<U> {
-        let kept = self.scratch.0.lock();
-        kept.iter().rev().find_map(|it| of_use(&Arc::clone(it).downcast().ok()?))
+        let mut kept = self.scratch.0.lock();
+        let mut newest_first = kept.iter().enumerate().rev();
+        let of_use = |it: &Arc<dyn Any + Send + Sync>| of_use(&Arc::clone(it).downcast().ok()?);
+        let (place, found) = newest_first.find_map(|(place, it)| Some((place, of_use(it)?)))?;
+        kept[place..].rotate_left(1);
+        Some(found)
     }
 
     /// Keeps a result. It must not hold options that keep it.

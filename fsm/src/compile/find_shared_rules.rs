@@ -12,14 +12,15 @@
 
 use std::sync::Arc;
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Grammar, RuleId, Toggle, passes};
 
 use crate::build::shared_rules::{SharedMatch, SharedRules};
 use crate::compile::pipeline::{CompiledPlaces, compile_with_places};
 use crate::draft::ids::DraftFragmentId;
-use crate::ids::Id;
+use crate::ids::{Id, IdVec};
 use crate::options::CompileOptions;
-use crate::program::tables::{Count, FragmentId, Role};
+use crate::program::tables::{Count, FragmentId, Program, Role};
 
 /// The most expressions of a part. Larger ones are written in place. The rules of a host name have some ten thousand.
 const MAX_EXPRESSIONS: usize = 1 << 14;
@@ -66,14 +67,11 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
     // A repeat whose body may read nothing has got another minimum, and one that began with itself has no
     // count any more.
     let counts_so = |new: FragmentId, count: Count| program.fragments[new.index()].count == Some(count);
-    let named = program
-        .fragments
-        .iter()
-        .map(|fragment| grammar.rule_ids().find(|&rule| grammar.rule(rule).name() == &*fragment.name));
+    let named = rules_of_fragments(&grammar, &program);
     Some(SharedRules {
         options,
         ranges,
-        named: named.collect(),
+        named,
         rules: rules.into_iter().map(place).collect(),
         counted: counted
             .into_iter()
@@ -84,4 +82,11 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
         program,
         grammar,
     })
+}
+
+/// The rule that each fragment is called after.
+fn rules_of_fragments(grammar: &Grammar, program: &Program) -> IdVec<FragmentId, Option<RuleId>> {
+    let by_name: HashMap<&str, RuleId> =
+        grammar.rule_ids().map(|rule| (grammar.rule(rule).name(), rule)).collect();
+    program.fragments.iter().map(|fragment| by_name.get(&*fragment.name).copied()).collect()
 }

@@ -66,9 +66,13 @@ impl<'s> SchemaLowering<'s> {
         let [shape] = shapes else { return None };
         let [TextTest { test, sense: Polarity::Holds }] = shape.tests.as_slice() else { return None };
         let is_alone = shape.values.is_none() && shape.excluded.is_empty();
-        let is_bounded = shape.min > 0 || shape.max.is_some();
-        let format = self.normalizer.algebra.tests.format_of(*test)?;
-        (is_alone && !is_bounded && !self.excludes_texts()).then_some(format.name)
+        let tests = &self.normalizer.algebra.tests;
+        let format = tests.format_of(*test)?;
+        let is_bounded = || {
+            let (least, most) = tests.length_range(*test, Approximation::Within).unwrap_or_default();
+            shape.min > least || shape.max.is_some_and(|max| most.is_none_or(|most| max < most))
+        };
+        (is_alone && !self.excludes_texts() && !is_bounded()).then_some(format.name)
     }
 
     /// The strings of a format. Many schemas have the same ones.
