@@ -3,6 +3,7 @@
 use grammask_grammar_ir::{ExprId, Grammar, RuleId, Toggle};
 
 use crate::build::expressions::{self, Places};
+use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_shared_rules;
 use crate::draft::automata::Draft;
 use crate::draft::ids::DraftFragmentId;
@@ -11,7 +12,7 @@ use crate::draft::prebuilt::PrebuiltStates;
 use crate::encoding::escapes::AnyEscape;
 use crate::error::{AutomataError, Failure};
 use crate::ids::IdVec;
-use crate::link::scope::{LinkedProgram, Parts, Scope, Sharing};
+use crate::link::scope::{LinkedProgram, Parts, Scope};
 use crate::options::CompileOptions;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
@@ -35,19 +36,23 @@ pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, A
     run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
 }
 
-/// As [`compile`], for a part of a grammar.
-pub(crate) fn compile_scope(
+/// As [`compile`], with parts, and with the automata of common rules that were found before.
+pub(crate) fn compile_around_shared(
     grammar: &Grammar,
     options: &CompileOptions,
-    scope: Scope<'_>,
+    parts: &Parts<'_>,
+    found: &[(RuleId, SharedMatch)],
 ) -> Result<Program, AutomataError> {
-    run_passes(grammar, options, scope).map(|(program, ..)| program)
+    let scope = Scope { root: grammar.root(), may_share: true, parts };
+    let mut find = |rule| found.iter().find(|(it, _)| *it == rule).map(|(_, shared)| shared.clone());
+    Built::with_shared(grammar, options, scope, &mut find)?
+        .finish(grammar, options, scope)
+        .map(|(program, ..)| program)
 }
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
     // Below a rule that was compiled before, the grammar is not what it looks like.
-    let sharing = if parts.is_empty() { Sharing::Find } else { Sharing::Never };
-    Scope { root: grammar.root(), sharing, parts }
+    Scope { root: grammar.root(), may_share: parts.is_empty(), parts }
 }
 
 /// Compiles a grammar, some of whose rules were compiled before; see [`LinkedProgram`]. The result accepts
@@ -116,15 +121,18 @@ pub(crate) struct Built {
 
 impl Built {
     fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, AutomataError> {
+        let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
+        Self::with_shared(grammar, options, scope, &mut find)
+    }
+
+    fn with_shared(
+        grammar: &Grammar,
+        options: &CompileOptions,
+        scope: Scope<'_>,
+        find: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
+    ) -> Result<Self, AutomataError> {
         check_interrupt(options)?;
-        let mut find = |rule| match scope.sharing {
-            Sharing::Never => None,
-            Sharing::Find => find_shared_rules(grammar, rule, options),
-            Sharing::Found(found) => {
-                found.iter().find(|(it, _)| *it == rule).map(|(_, shared)| shared.clone())
-            }
-        };
-        let (draft, places) = expressions::build(grammar, options, scope, &mut find)?;
+        let (draft, places) = expressions::build(grammar, options, scope, find)?;
         Ok(Self { draft, places })
     }
 
@@ -134,7 +142,7 @@ impl Built {
         root: RuleId,
         options: &CompileOptions,
     ) -> Result<Self, AutomataError> {
-        Self::new(grammar, options, Scope { root, sharing: Sharing::Find, parts: &Parts::none() })
+        Self::new(grammar, options, Scope { root, may_share: true, parts: &Parts::none() })
     }
 
     /// The same in as little memory as it takes: the tables of a copy have no room to spare.
@@ -149,7 +157,7 @@ impl Built {
         root: RuleId,
         options: &CompileOptions,
     ) -> Result<Program, AutomataError> {
-        let scope = Scope { root, sharing: Sharing::Find, parts: &Parts::none() };
+        let scope = Scope { root, may_share: true, parts: &Parts::none() };
         self.finish(grammar, options, scope).map(|(program, ..)| program)
     }
 

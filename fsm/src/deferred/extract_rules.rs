@@ -21,13 +21,13 @@ use crate::build::ids::RuleNumber;
 use crate::build::plan::Graph;
 use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_shared_rules;
-use crate::compile::pipeline::{compile, compile_scope};
+use crate::compile::pipeline::{compile, compile_around_shared};
 use crate::deferred::compile_job::uninterrupted;
 use crate::deferred::size_estimate::Survey;
 use crate::error::AutomataError;
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec};
-use crate::link::scope::{Parts, Scope, Sharing};
+use crate::link::scope::Parts;
 use crate::options::CompileOptions;
 use crate::program::deferred::{DeferredProgram, Footprint};
 use crate::program::tables::Program;
@@ -75,12 +75,7 @@ pub fn compile_deferred(
         true => Vec::new(),
         false => extract_deferred_rules(grammar, options, share).unwrap_or_default(),
     };
-    let parts = Parts::extracted(&extracted);
-    compile_scope(
-        grammar,
-        options,
-        Scope { root: grammar.root(), sharing: Sharing::Found(&found), parts: &parts },
-    )
+    compile_around_shared(grammar, options, &Parts::extracted(&extracted), &found)
 }
 
 /// Looks for rules to be compiled late, and returns their programs. `None` if there are none.

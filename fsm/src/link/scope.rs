@@ -13,7 +13,6 @@ use std::sync::Arc;
 use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
-use crate::build::shared_rules::SharedMatch;
 use crate::error::{AutomataError, Failure};
 use crate::ids::{IdVec, MAX_NUMBERS, PartId, ids};
 use crate::options::CompileOptions;
@@ -66,17 +65,9 @@ impl<'p> Decided<'p> {
 pub(crate) struct Scope<'p> {
     /// The rule whose texts are accepted.
     pub(crate) root: RuleId,
-    pub(crate) sharing: Sharing<'p>,
+    /// Whether common rules are what they look like: no part hides the rules below them.
+    pub(crate) may_share: bool,
     pub(crate) parts: &'p Parts<'p>,
-}
-
-/// Where the automata of common rules come from.
-#[derive(Clone, Copy)]
-pub(crate) enum Sharing<'p> {
-    /// They are built: a part may hide rules below them, so that they are not what they look like.
-    Never,
-    Find,
-    Found(&'p [(RuleId, SharedMatch)]),
 }
 
 /// The parts by their rules.

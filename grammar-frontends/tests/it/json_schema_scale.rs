@@ -259,3 +259,25 @@ fn a_unit_of_work_takes_about_as_long_everywhere() {
     assert!(times.len() > 8, "{} schemas pass the limit", times.len());
     assert!(dearest < 8 * median, "{schema} takes {dearest:?}, the median is {median:?}");
 }
+
+/// Strings of one format are a rule that other schemas have too, and that is written once.
+#[test]
+fn formats_are_common_rules() {
+    let grammar = |members: &str| {
+        let schema =
+            format!(r#"{{"type":"object","properties":{{{members}}},"additionalProperties":false}}"#);
+        compile(&schema, &JsonSchemaOptions::default()).unwrap().grammar
+    };
+    let common = |members: &str| {
+        let grammar = grammar(members);
+        let names = grammar.common().iter().map(|&rule| grammar.rule(rule).name().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(common(r#""a":{"type":"string","format":"uri"}"#), ["uri"]);
+    // A bound that every text of the format keeps is none.
+    assert_eq!(common(r#""a":{"type":"string","format":"email","minLength":3,"maxLength":1024}"#), ["email"]);
+    assert!(common(r#""a":{"type":"string","format":"email","maxLength":30}"#).is_empty());
+    let email = r#""a":{"type":"string","format":"email"}"#;
+    let twice = grammar(&format!(r#"{email},"b":{{"type":"string","format":"email"}}"#));
+    assert!(twice.rule_count() < grammar(email).rule_count() + 10);
+}

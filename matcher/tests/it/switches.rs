@@ -100,3 +100,42 @@ fn no_switch_changes_a_mask() {
     }
     assert!(compared > 1_000, "{compared} masks");
 }
+
+/// Strings of a format are compiled once for a compiler: a second schema has copies of their automata.
+#[test]
+fn formats_that_schemas_share_change_no_mask() {
+    let tokens: Vec<Option<Vec<u8>>> = (0..=u8::MAX).map(|byte| Some(vec![byte])).chain([None]).collect();
+    let options = VocabularyOptions::default().stop_ids([256]);
+    let vocabulary = std::sync::Arc::new(Vocabulary::from_tokens(tokens, &options).unwrap());
+    let shared = Compiler::new(std::sync::Arc::clone(&vocabulary));
+    let alone = Compiler::builder(std::sync::Arc::clone(&vocabulary))
+        .automata(CompileOptions::default().shared_rules(Toggle::Off))
+        .build();
+    let texts = [
+        ("email", "\"a.b@my-host.example.org\""),
+        ("hostname", "\"my-very-long-bucket-name.s3.eu-west-1.amazonaws.com\""),
+        ("regex", "\"^(?:a|[b-d]{2,3})+$\""),
+        ("date-time", "\"2026-11-25T23:59:59.5+01:00\""),
+        ("uri", "\"https://example.org/a?b#c\""),
+        ("ipv6", "\"::ffff:1.2.3.4\""),
+    ];
+    for (format, text) in texts {
+        for (name, bounds) in [("a", ""), ("b", r#","minLength":1"#), ("c", "")] {
+            let schema =
+                format!(r#"{{"properties":{{"{name}":{{"type":"string","format":"{format}"{bounds}}}}}}}"#);
+            let text = format!("{{\"{name}\": {text}}}").into_bytes();
+            let masks = [&shared, &alone].map(|compiler| {
+                let grammar = compiler.json_schema(&*schema, &Default::default()).unwrap();
+                let (mut matcher, mut mask) =
+                    (grammar.matcher(), TokenMask::new(compiler.vocabulary().len()));
+                let mut masks = Vec::new();
+                for byte in &text {
+                    matcher.fill_mask(&mut mask).unwrap();
+                    masks.push((mask.as_words().to_vec(), matcher.accept_bytes(&[*byte]).is_ok()));
+                }
+                (masks, matcher.is_completed())
+            });
+            assert_eq!(masks[0], masks[1], "{format}{bounds}");
+        }
+    }
+}

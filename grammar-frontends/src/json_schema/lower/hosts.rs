@@ -143,7 +143,7 @@ fn whole_hosts(labels: Labels, spelling: Spelling) -> Option<&'static Grammar> {
     HOSTS[kind][usize::from(spelling == Spelling::AnyEscapes)].get_or_init(write).as_ref()
 }
 
-/// What stands before the sign of a mailbox, and the addresses that may stand for a host name.
+/// The text before the sign of a mailbox, and the addresses that may stand for a host name.
 fn parts_of_mailbox() -> &'static [Option<Grammar>; 2] {
     static PARTS: OnceLock<[Option<Grammar>; 2]> = OnceLock::new();
     PARTS.get_or_init(|| [whole(&hosts::local_part()), whole(&hosts::literals())])

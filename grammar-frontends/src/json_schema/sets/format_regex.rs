@@ -34,7 +34,7 @@ const NAME: &str = "[A-Za-z_$][A-Za-z0-9_$]*";
 /// Repeats by a sign.
 const REPEATED: &str = r"(?:[*+?]\??)?";
 
-/// What stands between characters.
+/// Signs that stand between characters.
 const ANCHORS: &str = r"[\^$|]|\\[bB]";
 
 /// The texts that are patterns. Written as one pattern they would be 16 times as long, because each part would stand there
