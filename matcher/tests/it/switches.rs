@@ -125,7 +125,7 @@ fn formats_that_schemas_share_change_no_mask() {
                 format!(r#"{{"properties":{{"{name}":{{"type":"string","format":"{format}"{bounds}}}}}}}"#);
             let text = format!("{{\"{name}\": {text}}}").into_bytes();
             let masks = [&shared, &alone].map(|compiler| {
-                let grammar = compiler.json_schema(&*schema, &Default::default()).unwrap();
+                let grammar = compiler.json_schema(&schema, &Default::default()).unwrap();
                 let (mut matcher, mut mask) =
                     (grammar.matcher(), TokenMask::new(compiler.vocabulary().len()));
                 let mut masks = Vec::new();
