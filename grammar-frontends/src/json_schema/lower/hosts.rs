@@ -1,10 +1,10 @@
 //! Host names and mailboxes, whose characters are counted twice: those of each label, and those of the whole.
 //!
 //! The naive way is the product of both counts, some thirty thousand states. Here a rule is *how many
-//! characters are left*, and a label is cut into pieces whose lengths are 29, 14, 8, 4, 2 and 1. Some of
-//! them, in this order, add up to any length from 0 to 58. A piece is one automaton, whichever rule calls it,
-//! so that there are six rules for each number of characters left. A label may be cut in several ways; all
-//! lead to the same rules.
+//! characters are left*, and a label is cut into pieces. The first has 43, 32, 16 or no characters, the second 12, 8,
+//! 4 or none, and the third 3, 2, 1 or none. They add up to any length from 0 to 58. A piece is one automaton,
+//! whichever rule calls it, so that there are four rules for each number of characters left. A label may be cut in
+//! several ways; all lead to the same rules.
 
 use std::sync::OnceLock;
 
@@ -20,11 +20,11 @@ use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::Polarity;
 use crate::json_schema::sets::whole_patterns::whole;
 
-/// The lengths of the pieces.
-const PIECES: [u32; 6] = [29, 14, 8, 4, 2, 1];
+/// The lengths of the pieces. One or none of each row, in this order, are the middle of a label.
+const PIECES: [[u32; 3]; 3] = [[43, 32, 16], [12, 8, 4], [3, 2, 1]];
 
 /// Pieces of this many characters are rules, so that callers do not copy them.
-const LONG_PIECE: u32 = 14;
+const LONG_PIECE: u32 = 4;
 
 /// Characters of a label that are written before the pieces.
 const WRITTEN: u32 = 4;
@@ -38,7 +38,7 @@ struct CountedText {
     dot: ExprId,
     /// The ways in which a label of five characters or more begins, of four characters each.
     beginnings: Vec<ExprId>,
-    pieces: [ExprId; PIECES.len()],
+    pieces: [[ExprId; 3]; PIECES.len()],
     /// The rules for the rest of a name: after a label, or within a label before one of the pieces. Each is found by the
     /// number of characters that are left.
     rules: HashMap<Left, RuleId>,
@@ -88,8 +88,8 @@ impl Left {
             (LABEL, _) => {
                 (1..=WRITTEN).filter_map(|read| self.label(read)).chain(self.piece(WRITTEN, 0)).collect()
             }
-            (_, Some(&length)) => {
-                [0, length].iter().filter_map(|&read| self.piece(read, self.from + 1)).collect()
+            (_, Some(lengths)) => {
+                [0].iter().chain(lengths).filter_map(|&read| self.piece(read, self.from + 1)).collect()
             }
             (_, None) => self.label(1).into_iter().collect(),
         }
@@ -164,8 +164,8 @@ impl CountedText {
         };
         beginnings.extend((labels == Labels::Encoded).then_some([x, n, hyphen, hyphen]));
         let beginnings = beginnings.into_iter().map(|parts| builder.sequence(parts)).collect();
-        let mut pieces = PIECES.map(|length| builder.repeat(inner, length, Some(length)));
-        for (piece, length) in pieces.iter_mut().zip(PIECES) {
+        let mut pieces = PIECES.map(|row| row.map(|length| builder.repeat(inner, length, Some(length))));
+        for (piece, length) in pieces.as_flattened_mut().iter_mut().zip(PIECES.into_iter().flatten()) {
             if length >= LONG_PIECE {
                 let rule = builder.declare_fresh("label")?;
                 builder.define(rule, *piece)?;
@@ -240,15 +240,18 @@ impl CountedText {
 
     /// Any of the pieces from one on, the last character of a label, and what follows it.
     fn rest_of_label(&self, builder: &mut GrammarBuilder, left: Left) -> ExprId {
-        let Some(&length) = PIECES.get(left.from) else {
+        let Some(lengths) = PIECES.get(left.from) else {
             let after = self.after_label(builder, left, 1);
             return builder.sequence([self.end, after]);
         };
-        let without = self.known(builder, left.piece(0, left.from + 1));
-        let Some(rest) = left.piece(length, left.from + 1) else { return without };
-        let rest = self.known(builder, Some(rest));
-        let with = builder.sequence([self.pieces[left.from], rest]);
-        builder.choice([with, without])
+        let mut ways = vec![self.known(builder, left.piece(0, left.from + 1))];
+        for (&piece, &length) in self.pieces[left.from].iter().zip(lengths) {
+            if let Some(rest) = left.piece(length, left.from + 1) {
+                let rest = self.known(builder, Some(rest));
+                ways.push(builder.sequence([piece, rest]));
+            }
+        }
+        builder.choice(ways)
     }
 }
 
