@@ -1,8 +1,9 @@
 //! Passes: what they do, and that they keep the language.
 
-use grammask_grammar_ir::passes::{concat, drop_unreachable, union};
+use grammask_grammar_ir::passes::{append, concat, drop_unreachable, union};
 use grammask_grammar_ir::{Grammar, GrammarBuilder, Span};
-use grammask_oracle::{Recogniser, random};
+use grammask_oracle::Recogniser;
+use grammask_oracle::random::{self, GrammarOptions};
 use insta::assert_snapshot;
 
 use crate::grammar;
@@ -80,4 +81,35 @@ fn grammars_combine() {
     "#);
     assert_snapshot!(concat(&[]).unwrap().to_string(), @r#"root ::= """#);
     assert_snapshot!(union(&[]).unwrap().to_string(), @"root ::= []");
+}
+
+/// A grammar that is appended to others has their numbers before its own in every pool, and is the same grammar.
+#[test]
+fn appended_grammars_are_the_same() {
+    let kinds = || {
+        let context_free = GrammarOptions::context_free();
+        let tokens = GrammarOptions::with_tokens(9);
+        [
+            GrammarOptions::default(),
+            context_free,
+            GrammarOptions::with_tags(),
+            tokens,
+            GrammarOptions::permutation(),
+        ]
+    };
+    let grammar = |seed, options: &GrammarOptions| random::any_grammar(&mut random::Rng::new(seed), options);
+    for seed in 0..100 {
+        let mut builder = GrammarBuilder::new();
+        let before = kinds().map(|options| append(&mut builder, &grammar(seed + 1_000, &options)).unwrap());
+        let others = kinds().map(|options| grammar(seed, &options));
+        let appended = others.each_ref().map(|other| append(&mut builder, other).unwrap());
+        let all: Vec<_> = before.iter().chain(&appended).map(|&rule| builder.rule(rule)).collect();
+        let body = builder.choice(all);
+        let root = builder.declare_fresh("all").unwrap();
+        builder.define(root, body).unwrap();
+        let whole = builder.finish(root).unwrap();
+        for (rule, other) in appended.into_iter().zip(&others) {
+            assert!(whole.counterparts(rule, other, usize::MAX).is_some(), "seed {seed}:\n{other}");
+        }
+    }
 }
