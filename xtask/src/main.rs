@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::workspace::Workspace;
+use crate::workspace::{Crates, Workspace};
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Project automation of grammask")]
@@ -89,7 +89,11 @@ fn main() -> ExitCode {
 }
 
 fn run(verb: Verb) -> Result<()> {
-    let workspace = Workspace::load()?;
+    let crates = match verb {
+        Verb::Ci(_) | Verb::Bench(_) => Crates::Whole,
+        _ => Crates::Pieces,
+    };
+    let workspace = Workspace::load()?.compiled(crates);
     match verb {
         Verb::Ci(arguments) => ci::run(&workspace, &arguments),
         Verb::Check(arguments) => check::run(&workspace, &arguments),

@@ -100,7 +100,7 @@ pub(crate) fn as_by_hand<'a>(workspace: &Workspace, build: &'a mut Command) -> &
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         build.env_remove(name);
     }
-    build.env("CARGO_TARGET_DIR", workspace.target()).env("CARGO_INCREMENTAL", "0")
+    build.env("CARGO_TARGET_DIR", workspace.target())
 }
 
 /// A virtual environment under the target directory, made and filled with packages if it is not there yet.

@@ -6,16 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::Workspace;
+use crate::workspace::{Crates, Workspace};
 
 /// All packages and all that they can do. Steps with this selection compile each crate once for all of them. The feature
 /// is off by default, and needs neither CUDA nor a device to build and to say that there is none.
 pub(crate) const EVERYTHING: [&str; 4] = ["--locked", "--workspace", "--features", "grammask-python/cuda"];
 
 /// `cargo` with arguments, at the workspace's root.
-///
-/// It never builds incrementally: that cuts each crate into other pieces, and so changes inlining (some paths
-/// of `bench instructions` take 8% more). Counts would then depend on how a tree was built.
 pub(crate) fn cargo<S: AsRef<OsStr>>(
     workspace: &Workspace,
     arguments: impl IntoIterator<Item = S>,
@@ -23,7 +20,10 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(
     // Cargo names itself to what it starts; without it we were started by hand.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(arguments).current_dir(workspace.root()).env("CARGO_INCREMENTAL", "0");
+    command.args(arguments).current_dir(workspace.root());
+    if workspace.crates() == Crates::Whole {
+        command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_CODEGEN_UNITS", "1");
+    }
     command
 }
 
