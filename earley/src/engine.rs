@@ -248,13 +248,6 @@ impl Tables<Self, State> for Engine {
     ) -> Result<Vec<State>, StepError> {
         self.automaton.import(&other.automaton, states, max_growth, fuel)
     }
-
-    fn precompile_step(&self, state: State) {
-        // In the middle of a name that leads there the text is in one place.
-        if let [item] = *self.automaton.set(state).items {
-            self.automaton.program.precompile_step(item.state);
-        }
-    }
 }
 
 impl DistinctScopes<State> for Engine {

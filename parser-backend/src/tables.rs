@@ -51,13 +51,6 @@ pub trait Tables<B, S> {
         max_growth: usize,
         fuel: &mut Fuel,
     ) -> Result<Vec<S>, StepError>;
-
-    /// Does a bounded piece of work that continuations of the state are certain to need soon, if there is
-    /// such work. Called once for each mask that is computed, so that a later mask does not have to wait for
-    /// all of it. Changes no answer.
-    fn precompile_step(&self, state: S) {
-        let _ = state;
-    }
 }
 
 impl<B, S> Tables<B, S> for NotOffered {

@@ -184,7 +184,6 @@ fn without_one() -> Vec<Stage> {
         ("without local parts", change(|masks, off| masks.local_parts = off)),
         ("without sharing between grammars", change(|masks, off| masks.cross_grammar = off)),
         ("without differences", change(|masks, off| masks.differences = off)),
-        ("without compiling ahead", change(|masks, off| masks.precompile = off)),
         ("with context expansion", change(|masks, _| masks.context_expansion = Toggle::On)),
     ];
     let stage = |(name, masks)| Stage {

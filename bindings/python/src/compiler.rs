@@ -288,18 +288,7 @@ fn automata(given: &mut Settings<'_>) -> PyResult<CompileOptions> {
 
 fn masks(given: &mut Settings<'_>) -> PyResult<MaskOptions> {
     let (mut options, mut names) = (MaskOptions::default(), dict_of(given, "masks")?);
-    set_fields!(
-        names,
-        "",
-        options,
-        memo,
-        slices,
-        local_parts,
-        context_expansion,
-        differences,
-        cross_grammar,
-        precompile
-    );
+    set_fields!(names, "", options, memo, slices, local_parts, context_expansion, differences, cross_grammar);
     names.finish("masks")?;
     Ok(options)
 }

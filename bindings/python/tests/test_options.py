@@ -511,7 +511,7 @@ def test_ways_to_masks(info):
         others, stats = walk(**{name: False})
         assert (others == rows).all()
         assert stats["masks"] != plain["masks"], name
-    others, stats = walk(context_expansion=True, cross_grammar=False, precompile=False)
+    others, stats = walk(context_expansion=True, cross_grammar=False)
     assert (others == rows).all()
 
 

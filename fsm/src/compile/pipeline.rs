@@ -5,7 +5,6 @@ use grammask_grammar_ir::{ExprId, Grammar, RuleId, Toggle};
 use crate::build::expressions::{self, Places};
 use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_shared_rules;
-use crate::draft::automata::Draft;
 use crate::draft::ids::DraftFragmentId;
 use crate::draft::names::write_out_forks;
 use crate::draft::prebuilt::PrebuiltStates;
@@ -36,6 +35,16 @@ pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, A
     run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
 }
 
+/// As [`compile`], for a rule of a grammar with all that it reaches.
+pub(crate) fn compile_rule(
+    grammar: &Grammar,
+    root: RuleId,
+    options: &CompileOptions,
+) -> Result<Program, AutomataError> {
+    let scope = Scope { root, may_share: true, parts: &Parts::none() };
+    run_passes(grammar, options, scope).map(|(program, ..)| program)
+}
+
 /// As [`compile`], with parts, and with the automata of common rules that were found before.
 pub(crate) fn compile_around_shared(
     grammar: &Grammar,
@@ -45,9 +54,7 @@ pub(crate) fn compile_around_shared(
 ) -> Result<Program, AutomataError> {
     let scope = Scope { root: grammar.root(), may_share: true, parts };
     let mut find = |rule| found.iter().find(|(it, _)| *it == rule).map(|(_, shared)| shared.clone());
-    Built::with_shared(grammar, options, scope, &mut find)?
-        .finish(grammar, options, scope)
-        .map(|(program, ..)| program)
+    run_passes_around(grammar, options, scope, &mut find).map(|(program, ..)| program)
 }
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
@@ -110,100 +117,54 @@ fn run_passes(
     options: &CompileOptions,
     scope: Scope<'_>,
 ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
-    Built::new(grammar, options, scope)?.finish(grammar, options, scope)
+    let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
+    run_passes_around(grammar, options, scope, &mut find)
 }
 
-/// Automata as the grammar wrote them, before any pass.
-pub(crate) struct Built {
-    draft: Draft,
-    places: Places,
-}
-
-impl Built {
-    fn new(grammar: &Grammar, options: &CompileOptions, scope: Scope<'_>) -> Result<Self, AutomataError> {
-        let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
-        Self::with_shared(grammar, options, scope, &mut find)
-    }
-
-    fn with_shared(
-        grammar: &Grammar,
-        options: &CompileOptions,
-        scope: Scope<'_>,
-        find: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
-    ) -> Result<Self, AutomataError> {
+/// As [`run_passes`], with the automata of the common rules that are found.
+fn run_passes_around(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    scope: Scope<'_>,
+    find: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
+) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
+    check_interrupt(options)?;
+    let (mut draft, places) = expressions::build(grammar, options, scope, find)?;
+    check_interrupt(options)?;
+    // The order of the passes. Pruning comes first, because every later pass may rely on it that each
+    // state lies on a path to the end.
+    prune(&mut draft).map_err(|_| AutomataError::empty_language(grammar.rule(scope.root).name()))?;
+    // Left recursion depends on which calls may read nothing, so this fact is found before repeats are
+    // written out.
+    let left_calls = nullable(&mut draft);
+    lower_left_recursive_counts(&mut draft, left_calls).map_err(|LeftRecursiveParts(rule)| {
+        AutomataError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
+    })?;
+    // Empty edges go before states are compared: two states with equal edges may differ in their empty
+    // ones alone.
+    if options.epsilon_removal == Toggle::On {
         check_interrupt(options)?;
-        let (draft, places) = expressions::build(grammar, options, scope, find)?;
-        Ok(Self { draft, places })
+        remove_epsilons(&mut draft);
     }
-
-    /// A rule of a grammar with all that it reaches.
-    pub(crate) fn of_rule(
-        grammar: &Grammar,
-        root: RuleId,
-        options: &CompileOptions,
-    ) -> Result<Self, AutomataError> {
-        Self::new(grammar, options, Scope { root, may_share: true, parts: &Parts::none() })
-    }
-
-    /// The same in as little memory as it takes: the tables of a copy have no room to spare.
-    pub(crate) fn shrink_to_fit(self) -> Self {
-        Self { draft: self.draft.clone(), ..self }
-    }
-
-    /// The program of [that rule](Self::of_rule), for the same arguments.
-    pub(crate) fn program(
-        self,
-        grammar: &Grammar,
-        root: RuleId,
-        options: &CompileOptions,
-    ) -> Result<Program, AutomataError> {
-        let scope = Scope { root, may_share: true, parts: &Parts::none() };
-        self.finish(grammar, options, scope).map(|(program, ..)| program)
-    }
-
-    fn finish(
-        self,
-        grammar: &Grammar,
-        options: &CompileOptions,
-        scope: Scope<'_>,
-    ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
-        let Self { mut draft, places } = self;
+    // Names that fork are written out first, because an edge for a whole text has no beginning to merge.
+    if options.prefix_merging == Toggle::On {
         check_interrupt(options)?;
-        // The order of the passes. Pruning comes first, because every later pass may rely on it that each
-        // state lies on a path to the end.
-        prune(&mut draft).map_err(|_| AutomataError::empty_language(grammar.rule(scope.root).name()))?;
-        // Left recursion depends on which calls may read nothing, so this fact is found before repeats are
-        // written out.
-        let left_calls = nullable(&mut draft);
-        lower_left_recursive_counts(&mut draft, left_calls).map_err(|LeftRecursiveParts(rule)| {
-            AutomataError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
-        })?;
-        // Empty edges go before states are compared: two states with equal edges may differ in their empty
-        // ones alone.
-        if options.epsilon_removal == Toggle::On {
-            check_interrupt(options)?;
-            remove_epsilons(&mut draft);
-        }
-        // Names that fork are written out first, because an edge for a whole text has no beginning to merge.
-        if options.prefix_merging == Toggle::On {
-            check_interrupt(options)?;
-            write_out_forks(&mut draft);
-            merge_prefixes(&mut draft);
-        }
-        if options.suffix_merging == Toggle::On {
-            check_interrupt(options)?;
-            merge_suffixes(&mut draft);
-        }
-        // Last, on automata that are small already.
-        if options.determinization == Toggle::On {
-            check_interrupt(options)?;
-            determinize(&mut draft, options);
-        }
-        check_interrupt(options)?;
-        let (program, numbers) = emit(draft, grammar, scope.parts);
-        program.check_distinct()?;
-        Ok((program, places, numbers))
+        write_out_forks(&mut draft);
+        merge_prefixes(&mut draft);
     }
+    if options.suffix_merging == Toggle::On {
+        check_interrupt(options)?;
+        merge_suffixes(&mut draft);
+    }
+    // Last, on automata that are small already.
+    if options.determinization == Toggle::On {
+        check_interrupt(options)?;
+        determinize(&mut draft, options);
+    }
+    check_interrupt(options)?;
+    let (program, numbers) = emit(draft, grammar, scope.parts);
+    program.check_distinct()?;
+    Ok((program, places, numbers))
 }
 
 fn check_interrupt(options: &CompileOptions) -> Result<(), AutomataError> {

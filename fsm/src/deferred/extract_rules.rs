@@ -22,7 +22,7 @@ use crate::build::plan::Graph;
 use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_shared_rules;
 use crate::compile::pipeline::{compile, compile_around_shared};
-use crate::deferred::compile_job::uninterrupted;
+use crate::deferred::constructors::uninterrupted;
 use crate::deferred::size_estimate::Survey;
 use crate::error::AutomataError;
 use crate::graph::components_of;

@@ -6,5 +6,5 @@
 //! rules; nothing below it knows that compilation can wait, except for the trait object that `program` keeps.
 
 pub(crate) mod size_estimate;
-pub(crate) mod compile_job;
+pub(crate) mod constructors;
 pub(crate) mod extract_rules;

@@ -7,7 +7,8 @@
 //! which bytes it tells apart. This is its [`Footprint`], which an
 //! [estimate](crate::deferred::size_estimate) gives in a small part of the time of compiling.
 //!
-//! This file does not know how a program is compiled: the work is a [`DeferredJob`].
+//! This file does not know how a program is compiled: the work is a [`DeferredJob`]. It is done at once. To spread it over
+//! the masks before the part was tried: the same work then delayed more masks, and p99 of whole answers did not fall.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -18,41 +19,18 @@ use crate::error::{AutomataError, Failure};
 use crate::program::byte_classes::ByteClasses;
 use crate::program::tables::{Program, TokenLabel};
 
-/// Work that ends in a program, done at once or in steps.
-pub(crate) trait DeferredJob: fmt::Debug + Send {
-    /// Does as much of the work as the urgency asks for. The facts of the footprint must be those of the program; it is
-    /// an error if they are not. The size may be another one.
-    fn advance(self: Box<Self>, footprint: &Footprint, urgency: Urgency) -> Result<Progress, AutomataError>;
-}
-
-/// How soon a text comes to a deferred program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Urgency {
-    /// Some tokens are likely to come before: one step is enough.
-    Later,
-    /// The next token may be the last one before it: about half of the rest.
-    Soon,
-    /// The program is read: all of it.
-    Now,
-}
-
-/// The result of a step of a [`DeferredJob`].
-#[derive(Debug)]
-pub(crate) enum Progress {
-    /// The rest of the work. Never after [`Urgency::Now`].
-    Left(Box<dyn DeferredJob>),
-    /// The program.
-    Done(Box<Program>),
-}
+/// Work that ends in a program. The facts of the footprint must be those of the program; it is an error if they are not.
+/// The size may be another one.
+type DeferredJob = Box<dyn FnOnce(&Footprint) -> Result<Program, AutomataError> + Send>;
 
 /// A program, or a grammar that becomes one when it is first asked for: once, however many threads ask and however many
 /// other programs refer to it.
-#[derive(Debug)]
 pub struct DeferredProgram {
     /// The facts that programs which refer to this one rely on.
     footprint: Footprint,
     origin: Origin,
-    pending: PerProcess<Mutex<Pending>>,
+    /// `None` if it was done, or if a thread is at it: after a fork one that this process does not have.
+    job: PerProcess<Mutex<Option<DeferredJob>>>,
     compiled: OnceLock<Result<Compiled, AutomataError>>,
 }
 
@@ -69,35 +47,16 @@ struct Compiled {
     bytes: usize,
 }
 
-/// The work that is left.
-#[derive(Debug, Default)]
-enum Pending {
-    Job(Box<dyn DeferredJob>),
-    /// The program is compiled, and has not been read yet.
-    Done(Result<Compiled, AutomataError>),
-    /// All was done, or a thread is working on it: after a fork one that this process does not have.
-    #[default]
-    Nothing,
-}
-
-/// The result of [`DeferredProgram::precompile_step`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum StepOutcome {
-    /// A step was done, and another one may be left.
-    Advanced,
-    /// The program can be read without further work.
-    Ready,
-    /// Another thread works on it.
-    Busy,
-}
-
 impl DeferredProgram {
     /// A program that `job` makes when it is first read.
-    pub(crate) fn deferred(footprint: Footprint, job: Box<dyn DeferredJob>) -> Self {
+    pub(crate) fn deferred(
+        footprint: Footprint,
+        job: impl FnOnce(&Footprint) -> Result<Program, AutomataError> + Send + 'static,
+    ) -> Self {
         Self {
             footprint,
             origin: Origin::Deferred,
-            pending: PerProcess::new(Mutex::new(Pending::Job(job))),
+            job: PerProcess::new(Mutex::new(Some(Box::new(job)))),
             compiled: OnceLock::new(),
         }
     }
@@ -112,9 +71,10 @@ impl DeferredProgram {
         if !self.is_compiled() {
             // Readers of a compiled program never take this lock. Those that come while it is compiled wait
             // here, and then find the result.
-            let mut pending = self.pending.lock();
+            let mut job = self.job.lock();
             if !self.is_compiled() {
-                let _ = self.compiled.set(self.compile_now(std::mem::take(&mut pending)));
+                let program = job.take().map(|job| job(&self.footprint).map(Compiled::new));
+                let _ = self.compiled.set(program.unwrap_or_else(|| Err(Failure::LeftBehind.alone())));
             }
         }
         // Empty only if the lock was that of a forked process, whose thread will never finish here.
@@ -132,46 +92,6 @@ impl DeferredProgram {
         match self.compiled.get() {
             Some(Ok(compiled)) => compiled.bytes,
             _ => self.footprint.bytes,
-        }
-    }
-
-    fn compile_now(&self, pending: Pending) -> Result<Compiled, AutomataError> {
-        match pending {
-            Pending::Job(mut job) => loop {
-                match job.advance(&self.footprint, Urgency::Now)? {
-                    Progress::Left(left) => job = left,
-                    Progress::Done(program) => return Ok(Compiled::new(*program)),
-                }
-            },
-            Pending::Done(compiled) => compiled,
-            Pending::Nothing => Err(Failure::LeftBehind.alone()),
-        }
-    }
-
-    /// Does a part of the work that [`program`](Self::program) would do at once. Waits for no other thread.
-    pub(crate) fn precompile_step(&self, urgency: Urgency) -> StepOutcome {
-        if self.is_compiled() {
-            return StepOutcome::Ready;
-        }
-        // `Nothing` takes the place of the job while it runs, so a panic in it leaves an error and no
-        // half-done work.
-        let Some(mut pending) = self.pending.try_lock() else { return StepOutcome::Busy };
-        match std::mem::replace(&mut *pending, Pending::Nothing) {
-            Pending::Job(job) => {
-                *pending = match job.advance(&self.footprint, urgency) {
-                    Ok(Progress::Left(job)) => Pending::Job(job),
-                    // Kept here and not published yet: only `program` publishes, so that all its readers go
-                    // the same way.
-                    Ok(Progress::Done(program)) => Pending::Done(Ok(Compiled::new(*program))),
-                    Err(error) => Pending::Done(Err(error)),
-                };
-                StepOutcome::Advanced
-            }
-            Pending::Done(compiled) => {
-                *pending = Pending::Done(compiled);
-                StepOutcome::Ready
-            }
-            Pending::Nothing => StepOutcome::Busy,
         }
     }
 
@@ -194,6 +114,13 @@ impl DeferredProgram {
     }
 }
 
+impl fmt::Debug for DeferredProgram {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = formatter.debug_struct("DeferredProgram");
+        fields.field("footprint", &self.footprint).field("compiled", &self.compiled).finish_non_exhaustive()
+    }
+}
+
 impl Compiled {
     fn new(program: Program) -> Self {
         Self { bytes: program.memory_usage(), program: Arc::new(program) }
@@ -207,7 +134,7 @@ impl From<Arc<Program>> for DeferredProgram {
         Self {
             footprint,
             origin: Origin::Eager,
-            pending: PerProcess::default(),
+            job: PerProcess::default(),
             compiled: OnceLock::from(Ok(compiled)),
         }
     }

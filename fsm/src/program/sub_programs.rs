@@ -20,7 +20,6 @@ use arc_swap::ArcSwap;
 use crate::error::{AutomataError, Failure};
 use crate::ids::{Id, MAX_NUMBERS};
 use crate::program::deferred::DeferredProgram;
-use crate::program::deferred::{StepOutcome, Urgency};
 use crate::program::fragment_name::FragmentName;
 use crate::program::state_tables::Linked;
 use crate::program::tables::{Fragment, FragmentId, LabelId, Program, Role, State, StateId};
@@ -273,18 +272,6 @@ impl SubPrograms {
         });
         let too_many = || Failure::Limit { what: "states", limit: MAX_NUMBERS, knob: None }.alone();
         find(&self.places.load()).ok_or_else(too_many)
-    }
-
-    /// Does a piece of the work that reading a fragment will need, if some is left and no other thread is
-    /// working on it.
-    pub(crate) fn precompile_step(&self, id: FragmentId, urgency: Urgency) {
-        if let Some(at) = self.root(id)
-            && let Some(sub_program) = self.list.get(at)
-            && sub_program.loaded.get().is_none()
-            && sub_program.source.precompile_step(urgency) == StepOutcome::Ready
-        {
-            self.loaded(at);
-        }
     }
 
     pub(crate) fn failure(&self) -> Option<&AutomataError> {

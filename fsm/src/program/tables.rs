@@ -8,7 +8,6 @@ use grammask_grammar_ir::Distinct;
 use crate::error::AutomataError;
 use crate::ids::{Id, Offset, define_id};
 use crate::program::byte_classes::ByteClasses;
-use crate::program::deferred::Urgency;
 use crate::program::fragment_name::FragmentName;
 use crate::program::left_corners::LeftCorners;
 use crate::program::sub_programs::{SubPrograms, TableOrder};
@@ -261,13 +260,6 @@ pub(crate) struct StateRow {
     pub(crate) is_final: bool,
 }
 
-/// The number of states ahead in which deferred programs are looked for: the names of tools, with the text
-/// after them, are shorter mostly.
-const LOOK_AHEAD: usize = 64;
-
-/// The most states that one token of a name may pass.
-const TOKEN_STATES: usize = 8;
-
 /// How many programs another one refers to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SubProgramCounts {
@@ -324,41 +316,6 @@ impl Program {
     #[inline]
     pub fn is_read(&self, id: FragmentId) -> bool {
         id.index() < self.fragments.len() || self.sub_programs.is_read(id)
-    }
-
-    /// Does a bounded piece of the work that all texts from a state need within some bytes. This is the
-    /// compilation of a [deferred program](crate::DeferredProgram) after a chain of states. To be called with
-    /// each token before: the work is done by the time that the text needs it. Waits for no thread, and
-    /// changes no answer.
-    pub fn precompile_step(&self, from: StateId) {
-        if self.sub_programs.is_empty() {
-            return;
-        }
-        let mut at = from;
-        for distance in 0..LOOK_AHEAD {
-            // A sub-program has no sub-programs of its own.
-            if at.index() >= self.own_state_count() {
-                return;
-            }
-            at = match self.state(at) {
-                State { bytes: [edge], epsilons: [], calls: [], tokens: [], is_final: false } => edge.target,
-                State { bytes: [], epsilons: [], calls: [], tokens: [edge], is_final: false } => edge.target,
-                State { bytes: [], epsilons: [next], calls: [], tokens: [], is_final: false } => *next,
-                State { bytes: [], epsilons: [], calls: [call], tokens: [], is_final: false } => {
-                    match self.fragments.get(call.fragment.index()) {
-                        // It may be passed without reading.
-                        Some(fragment) if fragment.call_is_nullable() => return,
-                        Some(fragment) => fragment.start,
-                        None => {
-                            let urgency =
-                                if distance > TOKEN_STATES { Urgency::Later } else { Urgency::Soon };
-                            return self.sub_programs.precompile_step(call.fragment, urgency);
-                        }
-                    }
-                }
-                _ => return,
-            };
-        }
     }
 
     /// The reason why a deferred program could not be compiled, if there is one. It seems to read nothing

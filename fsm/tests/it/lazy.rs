@@ -1,8 +1,12 @@
 //! Programs that are compiled when they are first read.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use grammask_fsm::{Cause, CompileOptions, DeferredProgram, Program, Toggle, compile, compile_deferred};
+use grammask_fsm::{
+    Cause, CompileOptions, DeferredProgram, LinkedProgram, Program, SizeEstimate, Toggle, compile,
+    compile_deferred, compile_with,
+};
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Interrupt, RuleId, RuleOptions};
 
 use crate::{grammar, naive, recursive_grammar, simulate};
@@ -235,4 +239,118 @@ fn what_derives_nothing_does_not_wait() {
     let program = late(&builder.finish(root).unwrap());
     assert!(simulate::accepts(&program, b"[["));
     assert!(!simulate::accepts(&program, b"[[["));
+}
+
+/// `[`, some items with commas between them, `]`.
+fn list() -> Grammar {
+    grammar(|builder| {
+        let items = ["ab", "ac", "cab"].map(|item| builder.literal(item));
+        let item = builder.choice(items);
+        let item = builder.repeat(item, 1, Some(30));
+        let comma = builder.literal(",");
+        let more = builder.sequence([comma, item]);
+        let more = builder.repeat(more, 0, None);
+        let (open, close) = (builder.literal("["), builder.literal("]"));
+        builder.sequence([open, item, more, close])
+    })
+}
+
+/// A bit for each character.
+fn characters(text: &str) -> u128 {
+    text.bytes().fold(0, |bits, byte| bits | 1 << byte)
+}
+
+/// A list that is not written before it is read, and a count of how often it was.
+fn unwritten() -> (Arc<DeferredProgram>, Arc<AtomicUsize>) {
+    let written = Arc::new(AtomicUsize::new(0));
+    let write = {
+        let written = Arc::clone(&written);
+        move || {
+            written.fetch_add(1, Ordering::Relaxed);
+            Some(list())
+        }
+    };
+    let forecast = SizeEstimate { states: 1_000, characters: characters("abc") };
+    (Arc::new(DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap()), written)
+}
+
+/// A grammar around rules that stand for parts. The root is its first rule.
+fn around(parts: usize, write: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> ExprId) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").unwrap();
+    let mut references = Vec::new();
+    for _ in 0..parts {
+        let rule = builder.declare_fresh("part").unwrap();
+        let body = builder.literal("not read");
+        builder.define(rule, body).unwrap();
+        references.push(builder.rule(rule));
+    }
+    let body = write(&mut builder, &references);
+    builder.define(root, body).unwrap();
+    builder.finish(root).unwrap()
+}
+
+fn referring(outline: &Grammar, parts: &[Arc<DeferredProgram>]) -> Program {
+    let rules = outline.rule_ids().skip(1);
+    let parts: Vec<_> = rules.zip(parts).map(|(rule, part)| LinkedProgram::referred(rule, part)).collect();
+    compile_with(outline, &CompileOptions::default(), &parts).unwrap()
+}
+
+/// A job that makes no grammar, or another one, is an error when it is read.
+#[test]
+fn what_was_foretold_wrongly_is_an_error_where_it_is_read() {
+    let forecast = SizeEstimate { states: 20, characters: characters("a") };
+    let other = || Some(grammar(|builder| builder.literal(&"az".repeat(20_000))));
+    let none = || None;
+    let options = CompileOptions::default();
+    let parts = [
+        DeferredProgram::from_estimate(&forecast, other, &options).unwrap(),
+        DeferredProgram::from_estimate(&forecast, none, &options).unwrap(),
+    ];
+    for part in parts {
+        let outline = around(1, |builder, parts| {
+            let begin = builder.literal("x");
+            builder.sequence([begin, parts[0]])
+        });
+        let program = referring(&outline, &[Arc::new(part)]);
+        assert!(!simulate::accepts(&program, b"xa"));
+        assert!(program.failure().is_some());
+    }
+}
+
+/// Only the facts must be true. A size that is too small is found out when the program is there, and does no harm.
+#[test]
+fn a_size_may_be_estimated_wrongly() {
+    let forecast = SizeEstimate { states: 20, characters: characters("a") };
+    let long = "a".repeat(20_000);
+    let text = long.clone();
+    let write = move || Some(grammar(|builder| builder.literal(&text)));
+    let part = DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap();
+    let outline = around(1, |builder, parts| {
+        let begin = builder.literal("x");
+        builder.sequence([begin, parts[0]])
+    });
+    let program = referring(&outline, &[Arc::new(part)]);
+    assert!(simulate::accepts(&program, format!("x{long}").as_bytes()));
+    assert!(!simulate::accepts(&program, format!("x{long}a").as_bytes()));
+    assert!(program.failure().is_none());
+}
+
+#[test]
+fn a_part_is_compiled_once_for_all_threads() {
+    for _ in 0..50 {
+        let (part, written) = unwritten();
+        let outline = around(1, |builder, parts| {
+            let begin = builder.literal("x");
+            builder.sequence([begin, parts[0]])
+        });
+        let program = referring(&outline, &[part]);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| assert!(simulate::accepts(&program, b"x[abac,cab]")));
+            }
+        });
+        assert_eq!(written.load(Ordering::Relaxed), 1);
+        assert_eq!(program.sub_program_counts().compiled, 1);
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use grammask_grammar_ir::byte_set::{self, ByteSet};
-use grammask_parser_backend::{Backend, Ended, Fuel, LocalParts, MaskKey, StepError, Tables, TokenEdges};
+use grammask_parser_backend::{Backend, Ended, Fuel, LocalParts, MaskKey, StepError, TokenEdges};
 
 use grammask_grammar_ir::Toggle;
 
@@ -153,12 +153,7 @@ impl MaskMemo {
         let vocabulary = self.sets.vocabulary();
         let whole = WholeTokens::at(backend, state);
         let start = self.counters.clock().now();
-        let MaskOptions { slices, local_parts, differences, precompile, .. } = self.options;
-        // A mask that has to be computed is a good moment for a piece of deferred work. The text waits
-        // anyway, and it is near the parts that it will need.
-        if precompile == Toggle::On {
-            backend.tables().precompile_step(state);
-        }
+        let MaskOptions { slices, local_parts, differences, .. } = self.options;
         // Differences and local parts pay only where a slice may apply: elsewhere a plain walk visits few
         // nodes. A difference comes first, because it is the cheapest, and its base often is a local part.
         if slices == Toggle::On && slice_may_apply(backend, state, &self.sets) {

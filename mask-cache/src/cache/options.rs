@@ -21,9 +21,6 @@ pub struct MaskOptions {
     pub differences: Toggle,
     /// Masks of local parts are shared between the grammars of one compiler (XGrammar 2, section 3.3).
     pub cross_grammar: Toggle,
-    /// With each mask that is computed comes a piece of work that masks after it are sure to need
-    /// ([`Tables::precompile_step`](grammask_parser_backend::Tables::precompile_step)).
-    pub precompile: Toggle,
 }
 
 impl Default for MaskOptions {
@@ -36,7 +33,6 @@ impl Default for MaskOptions {
             context_expansion: Toggle::Off,
             differences: on,
             cross_grammar: on,
-            precompile: on,
         }
     }
 }
@@ -52,7 +48,6 @@ impl MaskOptions {
             context_expansion: off,
             differences: off,
             cross_grammar: off,
-            precompile: off,
         }
     }
 }

@@ -3,7 +3,7 @@
 use grammask_fsm::{CompileOptions, SubProgramCounts, Toggle};
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
-use grammask_mask_cache::{MaskOptions, TokenMask, Vocabulary, VocabularyOptions};
+use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
 use grammask_pda::Engine as Pda;
 use serde_json::{Value, json};
@@ -239,41 +239,6 @@ fn what_is_called_is_compiled() {
     assert_eq!(whole.fingerprint(), first.fingerprint());
     assert_eq!(first.stats().sub_programs, SubProgramCounts { all: 20, compiled: 20 });
     assert_eq!(first.stats().fingerprint, whole.stats().fingerprint);
-}
-
-/// The masks of a tool's name compile the tool in pieces: none has to wait for all of it.
-#[test]
-fn a_tool_is_compiled_while_its_name_is_read() {
-    let tools: Vec<Value> = ["find", "fetch_it", "list"]
-        .iter()
-        .map(|name| tag(&format!("<tool:{name}>"), &schema(name), &json!("</tool>")))
-        .collect();
-    let document = document(&triggered(&tools));
-    let made_before_its_end = |ways: MaskOptions| {
-        let compiler = Compiler::builder(vocabulary()).masks(ways).build();
-        let grammar = compiler.structural_tag(&document, &options()).unwrap();
-        let mut matcher = grammar.matcher();
-        let mut mask = TokenMask::new(compiler.vocabulary().len());
-        let mut made = Vec::new();
-        for byte in b"<tool:fetch_it" {
-            matcher.fill_mask(&mut mask).unwrap();
-            made.push(grammar.stats().sub_programs.compiled);
-            matcher.accept_bytes(&[*byte]).unwrap();
-        }
-        matcher.fill_mask(&mut mask).unwrap();
-        assert_eq!(
-            grammar.stats().sub_programs.compiled,
-            1,
-            "a token reads the end of the name and what follows"
-        );
-        made
-    };
-    let mut without = MaskOptions::default();
-    without.precompile = Toggle::Off;
-    assert_eq!(made_before_its_end(without), [0; 14]);
-    // After `fe` it is told which of them it is: its automata are built, finished, and taken.
-    let expected: Vec<usize> = [vec![0; 10], vec![1; 4]].concat();
-    assert_eq!(made_before_its_end(MaskOptions::default()), expected);
 }
 
 /// A program that is put together by reference is written and read as any other.

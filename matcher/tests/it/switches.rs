@@ -19,8 +19,6 @@ fn ways() -> impl Iterator<Item = MaskOptions> {
         options.differences = part(3);
         options.cross_grammar = part(4);
         options.context_expansion = part(5);
-        // Work ahead is no way to a mask: half of the others without it suffice.
-        options.precompile = part(0);
         options
     })
 }
