@@ -35,7 +35,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         test::code(workspace, &test::Arguments::of(packages.iter().cloned()))?;
     }
     let names: Vec<&str> = packages.iter().map(String::as_str).collect();
-    println!("checked {} in {:.0} s", names.join(", "), start.elapsed().as_secs_f64());
+    let names = if names.is_empty() { "no crate".to_owned() } else { names.join(", ") };
+    println!("checked {names} in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 
