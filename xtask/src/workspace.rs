@@ -14,7 +14,7 @@ pub(crate) struct Workspace {
 /// How the crates of the workspace are compiled for development.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Crates {
-    /// In many pieces, of which a change compiles a few again, as by hand.
+    /// In many pieces, as a plain `cargo build` does. After a change only a few of them are compiled again.
     Pieces,
     /// Each as a whole. From nothing this takes a quarter less time than in 16 pieces. Pieces also change inlining, so that
     /// counts of instructions would depend on how a tree was built (some paths of `bench instructions` take 8% more).

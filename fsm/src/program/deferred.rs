@@ -7,8 +7,8 @@
 //! which bytes it tells apart. This is its [`Footprint`], which an
 //! [estimate](crate::deferred::size_estimate) gives in a small part of the time of compiling.
 //!
-//! This file does not know how a program is compiled: the work is a [`DeferredJob`]. It is done at once. To spread it over
-//! the masks before the part was tried: the same work then delayed more masks, and p99 of whole answers did not fall.
+//! This file does not know how a program is compiled: the work is a [`DeferredJob`]. It is done at once. Spread over
+//! the masks before the part, the same work delays more masks, each by less; `docs/benchmarks.md` has the figures.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
