@@ -261,7 +261,7 @@ fn characters(text: &str) -> u128 {
 }
 
 /// A list that is not written before it is read, and a count of how often it was.
-fn unwritten() -> (Arc<DeferredProgram>, Arc<AtomicUsize>) {
+fn unwritten() -> (DeferredProgram, Arc<AtomicUsize>) {
     let written = Arc::new(AtomicUsize::new(0));
     let write = {
         let written = Arc::clone(&written);
@@ -271,29 +271,21 @@ fn unwritten() -> (Arc<DeferredProgram>, Arc<AtomicUsize>) {
         }
     };
     let forecast = SizeEstimate { states: 1_000, characters: characters("abc") };
-    (Arc::new(DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap()), written)
+    (DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap(), written)
 }
 
-/// A grammar around rules that stand for parts. The root is its first rule.
-fn around(parts: usize, write: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> ExprId) -> Grammar {
+/// `x` and then a part.
+fn behind_x(part: DeferredProgram) -> Program {
     let mut builder = GrammarBuilder::new();
-    let root = builder.declare("root").unwrap();
-    let mut references = Vec::new();
-    for _ in 0..parts {
-        let rule = builder.declare_fresh("part").unwrap();
-        let body = builder.literal("not read");
-        builder.define(rule, body).unwrap();
-        references.push(builder.rule(rule));
-    }
-    let body = write(&mut builder, &references);
-    builder.define(root, body).unwrap();
-    builder.finish(root).unwrap()
-}
-
-fn referring(outline: &Grammar, parts: &[Arc<DeferredProgram>]) -> Program {
-    let rules = outline.rule_ids().skip(1);
-    let parts: Vec<_> = rules.zip(parts).map(|(rule, part)| LinkedProgram::referred(rule, part)).collect();
-    compile_with(outline, &CompileOptions::default(), &parts).unwrap()
+    let text = builder.literal("not read");
+    let rule = builder.add_rule("part", text).unwrap();
+    let (x, reference) = (builder.literal("x"), builder.rule(rule));
+    let body = builder.sequence([x, reference]);
+    let root = builder.add_rule("root", body).unwrap();
+    let outline = builder.finish(root).unwrap();
+    let part = Arc::new(part);
+    let parts = [LinkedProgram::referred(rule, &part)];
+    compile_with(&outline, &CompileOptions::default(), &parts).unwrap()
 }
 
 /// A job that makes no grammar, or another one, is an error when it is read.
@@ -308,11 +300,7 @@ fn what_was_foretold_wrongly_is_an_error_where_it_is_read() {
         DeferredProgram::from_estimate(&forecast, none, &options).unwrap(),
     ];
     for part in parts {
-        let outline = around(1, |builder, parts| {
-            let begin = builder.literal("x");
-            builder.sequence([begin, parts[0]])
-        });
-        let program = referring(&outline, &[Arc::new(part)]);
+        let program = behind_x(part);
         assert!(!simulate::accepts(&program, b"xa"));
         assert!(program.failure().is_some());
     }
@@ -326,11 +314,7 @@ fn a_size_may_be_estimated_wrongly() {
     let text = long.clone();
     let write = move || Some(grammar(|builder| builder.literal(&text)));
     let part = DeferredProgram::from_estimate(&forecast, write, &CompileOptions::default()).unwrap();
-    let outline = around(1, |builder, parts| {
-        let begin = builder.literal("x");
-        builder.sequence([begin, parts[0]])
-    });
-    let program = referring(&outline, &[Arc::new(part)]);
+    let program = behind_x(part);
     assert!(simulate::accepts(&program, format!("x{long}").as_bytes()));
     assert!(!simulate::accepts(&program, format!("x{long}a").as_bytes()));
     assert!(program.failure().is_none());
@@ -340,11 +324,7 @@ fn a_size_may_be_estimated_wrongly() {
 fn a_part_is_compiled_once_for_all_threads() {
     for _ in 0..50 {
         let (part, written) = unwritten();
-        let outline = around(1, |builder, parts| {
-            let begin = builder.literal("x");
-            builder.sequence([begin, parts[0]])
-        });
-        let program = referring(&outline, &[part]);
+        let program = behind_x(part);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| assert!(simulate::accepts(&program, b"x[abac,cab]")));
