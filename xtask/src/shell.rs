@@ -23,6 +23,8 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(
     command.args(arguments).current_dir(workspace.root());
     if workspace.crates() == Crates::Whole {
         command.env("CARGO_INCREMENTAL", "0").env("CARGO_PROFILE_DEV_CODEGEN_UNITS", "1");
+        // Nobody looks at these builds in a debugger, and without the lines of their code they take a tenth less.
+        command.env("CARGO_PROFILE_DEV_DEBUG", "false");
     }
     command
 }
