@@ -58,7 +58,19 @@ pub(crate) struct TokenizerInfo {
     add_prefix_space: bool,
 }
 
+/// The sets of tokens that depend on a vocabulary alone, computed now, so that no first mask waits for them.
+fn prepared_sets(vocabulary: Vocabulary) -> Arc<TokenSets> {
+    let sets = TokenSets::shared(&Arc::new(vocabulary));
+    sets.prepare();
+    sets
+}
+
 impl TokenizerInfo {
+    fn from_sets(token_sets: Arc<TokenSets>, vocab_type: u8, add_prefix_space: bool) -> Self {
+        let vocabulary = Arc::clone(token_sets.vocabulary());
+        Self { vocabulary, _token_sets: token_sets, vocab_type, add_prefix_space }
+    }
+
     /// Words of one row of a bitmask.
     pub(crate) fn words(&self) -> usize {
         words_for(self.vocabulary.len())
@@ -140,9 +152,10 @@ impl TokenizerInfo {
             .max_bytes(max_bytes)
             .stop_ids(stop)
             .size(vocab_size.unwrap_or(tokens.len()));
-        let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
-        let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
-        Ok(Self { _token_sets: TokenSets::shared(&vocabulary), vocabulary, vocab_type, add_prefix_space })
+        let token_sets = py
+            .detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options).map(prepared_sets))
+            .map_err(|error| vocabulary_error(py, &error))?;
+        Ok(Self::from_sets(token_sets, vocab_type, add_prefix_space))
     }
 
     /// The work was done by `__new__`.
@@ -240,17 +253,10 @@ impl TokenizerInfo {
         }
         given.finish_arguments("from_file")?;
         let file = File::open(&path)?;
-        let vocabulary = py.detach(|| vocabularies::load(file, &options));
-        let vocabulary = Arc::new(
-            vocabulary
-                .map_err(|error| raise(py, "TokenizerError", format!("{}: {error}", path.display())))?,
-        );
-        Ok(Self {
-            _token_sets: TokenSets::shared(&vocabulary),
-            vocabulary,
-            vocab_type: 0,
-            add_prefix_space: false,
-        })
+        let token_sets = py
+            .detach(|| vocabularies::load(file, &options).map(prepared_sets))
+            .map_err(|error| raise(py, "TokenizerError", format!("{}: {error}", path.display())))?;
+        Ok(Self::from_sets(token_sets, 0, false))
     }
 
     /// The tokenizer of a vocabulary and what `dump_metadata` said of it.
@@ -366,14 +372,10 @@ impl TokenizerInfo {
             .special_ids(special_token_ids)
             .stop_ids(stop_token_ids)
             .size(tokens.len());
-        let vocabulary = py.detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options));
-        let vocabulary = Arc::new(vocabulary.map_err(|error| vocabulary_error(py, &error))?);
-        Ok(Self {
-            _token_sets: TokenSets::shared(&vocabulary),
-            vocabulary,
-            vocab_type: vocab_type.min(2),
-            add_prefix_space,
-        })
+        let token_sets = py
+            .detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options).map(prepared_sets))
+            .map_err(|error| vocabulary_error(py, &error))?;
+        Ok(Self::from_sets(token_sets, vocab_type.min(2), add_prefix_space))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

@@ -11,7 +11,7 @@ use crate::vocabulary::tokens::Vocabulary;
 
 /// Sets of tokens that are computed from a [`Vocabulary`] once, when first asked for, and that all its grammars share.
 ///
-/// All of them together take some 25 ms for 128,000 tokens. They are kept as long as somebody holds them: a compiler
+/// All of them together take some 40 ms for 128,000 tokens. They are kept as long as somebody holds them: a compiler
 /// holds those of its vocabulary.
 ///
 /// # Example
@@ -73,7 +73,7 @@ impl TokenSets {
         self.multi_value.get_or_init(|| MultiValueTokens::new(&self.vocabulary)).at(position)
     }
 
-    /// Computes the sets of nearly every grammar now; the first masks would otherwise wait for them. Some 10 ms for 128,000
+    /// Computes the sets of nearly every grammar now; the first masks would otherwise wait for them. Some 30 ms for 128,000
     /// tokens, once. Slices of ASCII characters alone wait until a pattern needs one, which takes 2 to 4 ms.
     pub fn prepare(&self) {
         self.slices().filter(|slice| slice.class().non_ascii).for_each(Slice::prepare);

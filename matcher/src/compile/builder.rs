@@ -100,7 +100,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
         self
     }
 
-    /// The compiler. Prepares the vocabulary, which takes some 50 ms for 128,000 tokens, once.
+    /// The compiler. Prepares the vocabulary, which takes some 30 ms for 128,000 tokens, once.
     pub fn build(mut self) -> Compiler<B> {
         let CompilerParts { token_sets, budget, .. } = &self.compiler.parts;
         let limits = self.compiler.parts.limits;
