@@ -1,6 +1,6 @@
 //! Sets of strings.
 
-use super::sorted::in_both;
+use super::sorted::{in_both, in_first_alone};
 use super::text_tests::{Approximation, Polarity, TextTest, TextTests};
 
 /// The strings that pass some tests, have a length between bounds and are not excluded; or a finite set.
@@ -60,24 +60,30 @@ impl<'s> StringShape<'s> {
         if let Some(values) = &self.values {
             return values.binary_search(&text).is_ok();
         }
-        let length = text.chars().count() as u64;
-        self.min <= length
-            && self.max.is_none_or(|max| length <= max)
-            && self.excluded.binary_search(&text).is_err()
-            && self.tests.iter().all(|&test| passes(test))
+        self.excluded.binary_search(&text).is_err() && self.meets_conditions(text, passes)
+    }
+
+    /// Whether an open set has a text, unless that is excluded.
+    fn meets_conditions(&self, text: &str, passes: impl Fn(TextTest) -> bool) -> bool {
+        let is_any_length = self.min == 0 && self.max.is_none();
+        let has_length = is_any_length || {
+            let length = text.chars().count() as u64;
+            self.min <= length && self.max.is_none_or(|max| length <= max)
+        };
+        has_length && self.tests.iter().all(|&test| passes(test))
     }
 
     pub(crate) fn and(&self, other: &Self, tests: &TextTests<'s>) -> Self {
-        if let (Some(left), Some(right)) = (&self.values, &other.values) {
-            return Self { values: Some(in_both(left, right)), ..Self::any() };
-        }
-        let (finite, filter) = match (&self.values, &other.values) {
-            (Some(_), _) => (self, other),
-            (_, Some(_)) => (other, self),
-            _ => return self.and_open(other),
+        let (values, open) = match (&self.values, &other.values) {
+            (Some(left), Some(right)) => (in_both(left, right), None),
+            (Some(values), None) => (in_first_alone(values, &other.excluded), Some(other)),
+            (None, Some(values)) => (in_first_alone(values, &self.excluded), Some(self)),
+            (None, None) => return self.and_open(other),
         };
-        let values = finite.values.iter().flatten().copied();
-        Self::finite(values.filter(|value| filter.contains(value, tests)).collect())
+        let meets = |text: &&str| {
+            open.is_none_or(|open| open.meets_conditions(text, |test| tests.passes(test, text)))
+        };
+        Self { values: Some(values.into_iter().filter(meets).collect()), ..Self::any() }
     }
 
     /// The same set, with the conditions of a language in place of the test of belonging to it, where it is one shape.
@@ -106,7 +112,8 @@ impl<'s> StringShape<'s> {
             all
         };
         let mut excluded = [self.excluded.as_slice(), &other.excluded].concat();
-        excluded.sort_unstable();
+        // Merges the two sorted runs.
+        excluded.sort();
         excluded.dedup();
         Self {
             values: None,
