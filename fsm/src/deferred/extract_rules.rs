@@ -23,7 +23,7 @@ use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_shared_rules;
 use crate::compile::pipeline::{compile, compile_around_shared};
 use crate::deferred::constructors::uninterrupted;
-use crate::deferred::size_estimate::{MERGED, Survey};
+use crate::deferred::size_estimate::Survey;
 use crate::error::AutomataError;
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec};
@@ -87,8 +87,7 @@ fn extract_deferred_rules(
     let survey = Survey::new(grammar, options)?;
     let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
     // The limits on automata apply to the whole. A grammar that could come near them is compiled at once.
-    let most = options.max_states.min(options.max_edges / 2);
-    let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_mul(MERGED.into());
+    let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
     // Tags and tokens are left to the callers that link them.
     if !is_large || survey.total > most || survey.names_tokens {
         return None;
