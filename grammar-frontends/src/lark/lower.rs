@@ -281,6 +281,11 @@ impl<'a> Scope<'a, '_> {
                 if is_terminal { ExpressionLevel::Terminal } else { ExpressionLevel::Rule },
             );
         }
+        if let Some(most) = attributes.max_chars.filter(|_| !is_terminal && !attributes.commits())
+            && let Some(part) = self.part_of_rules(&rule.body)
+        {
+            return self.bounded(rule, id, (&attributes, most), part);
+        }
         let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
         let (language, texts, options) = match attributes.end {
@@ -310,6 +315,48 @@ impl<'a> Scope<'a, '_> {
                 self.shared.builder.set_options(id, options);
                 Ok(texts)
             }
+        }
+    }
+
+    /// The body of a rule under a bound on its characters, if it refers to rules: `part` is one that stands in rules alone.
+    /// What is skipped inside of it counts.
+    fn bounded(
+        &mut self,
+        rule: &RuleSyntax,
+        id: RuleId,
+        (attributes, most): (&Attributes, u32),
+        part: Span,
+    ) -> Result<ExprId, Fault> {
+        // Where rules commit, terminals lose texts, and below the bound nobody would look for them.
+        if self.shared.leaves.is_some() {
+            return Err(Fault::unsupported(
+                "`max_chars` bounds a rule made of rules, and others are lazy or have an end",
+                "bound a terminal, or count tokens: `max_tokens`",
+                part,
+            ));
+        }
+        let options = self.rule_options(rule, attributes, 0)?;
+        self.shared.builder.set_options(id, options);
+        let body = self.expression(&rule.body, ExpressionLevel::Rule)?;
+        Ok(at_most(&mut self.shared.builder, body, most))
+    }
+
+    /// A part that may stand in a rule, but not in a terminal.
+    fn part_of_rules(&self, syntax: &Syntax) -> Option<Span> {
+        match syntax {
+            &Syntax::Name(span) => Some(span).filter(|&span| !is_terminal(self.text(span))),
+            &(Syntax::Numbered(span, _)
+            | Syntax::If { span, .. }
+            | Syntax::Special(span)
+            | Syntax::Named(span)
+            | Syntax::Json(_, span)
+            | Syntax::Nested(_, span)) => Some(span),
+            Syntax::Sequence(parts) | Syntax::Choice(parts) => {
+                parts.iter().find_map(|part| self.part_of_rules(part))
+            }
+            Syntax::Repeat { body, .. } => self.part_of_rules(body),
+            // Operands are terminals in any case.
+            _ => None,
         }
     }
 

@@ -102,6 +102,25 @@ fn attributes_bound_a_rule() {
 }
 
 #[test]
+fn characters_of_rules_made_of_rules_are_bounded() {
+    let source =
+        "start: pair \"!\"\npair[max_chars=4]: word (\",\" word)*\nword: LETTER+ | \"é\"\nLETTER: /[a-z]/";
+    check(source, &["ab!", "a,bc!", "abcd!", "é,é!"], &["abcde!", "a,b,c!", "!", "a,!"]);
+    // What is skipped counts, too.
+    let source = format!("{source}\n%ignore \" \"");
+    check(&source, &["a ,b!", "ab !"], &["a , b!", "abcd !"]);
+    for (source, part) in [
+        ("start: pair\npair[max_chars=4]: pair? \"a\"", "which is recursive"),
+        ("start: pair\npair[max_chars=4]: word\nword[capture]: \"a\"", "which has options"),
+        ("start: pair\npair[max_chars=4]: \"a\" <[5]>", "holds a token"),
+        ("start: pair end\npair[max_chars=4]: word\nword: \"a\"\nend[lazy]: /b+/", "others are lazy"),
+    ] {
+        let refused = parse(source, &LarkOptions::default()).unwrap_err().to_string();
+        assert!(refused.contains(part) && refused.starts_with("2:"), "{source}: {refused}");
+    }
+}
+
+#[test]
 fn bounds_beside_an_end_are_on_the_text_before_it() {
     check(
         "start: text \"!\"\ntext[suffix=\"</t>\", max_chars=2]: /.*/",
