@@ -76,7 +76,8 @@ impl Digits<'_> {
         upper: Option<&Bound>,
         places: Option<i64>,
     ) -> Option<ExprId> {
-        let (negative, positive) = signs(lower, upper, false);
+        // No zero has an exponent, so a signed one does no harm; with it, both signs often have the same bounds.
+        let (negative, positive) = signs(lower, upper, true);
         if negative.is_some() && negative == positive {
             let (least, most) = positive?;
             let magnitudes = self.magnitudes(&least, most.as_ref(), places)?;

@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use grammask_grammar_ir::hash::{HashMap, Hashing};
-use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId};
 use smallvec::SmallVec;
 
 use super::containers::ContainerWriter;
@@ -446,12 +446,24 @@ impl<'s> SchemaLowering<'s> {
         name: &'static str,
         body: impl FnOnce(&mut GrammarBuilder) -> ExprId,
     ) -> Result<ExprId> {
+        self.shared_rule(name, |builder| {
+            let body = body(builder);
+            let rule = builder.declare_fresh(name)?;
+            builder.define(rule, body)?;
+            Ok(rule)
+        })
+    }
+
+    /// As [`shared`](Self::shared), with a rule that is written whole.
+    pub(super) fn shared_rule(
+        &mut self,
+        name: &'static str,
+        write: impl FnOnce(&mut GrammarBuilder) -> std::result::Result<RuleId, GrammarError>,
+    ) -> Result<ExprId> {
         if let Some(&known) = self.shared.get(name) {
             return Ok(self.builder.rule(known));
         }
-        let body = body(&mut self.builder);
-        let rule = self.builder.declare_fresh(name).map_err(grammar_error)?;
-        self.builder.define(rule, body).map_err(grammar_error)?;
+        let rule = write(&mut self.builder).map_err(grammar_error)?;
         self.builder.add_common(rule);
         self.shared.insert(name, rule);
         Ok(self.builder.rule(rule))

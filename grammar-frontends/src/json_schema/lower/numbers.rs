@@ -1,6 +1,8 @@
 //! Numbers.
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId};
+use std::sync::OnceLock;
+
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId, passes};
 
 use super::digits::{DigitForm, Digits, FractionForm, has_digits_alone, signs};
 use super::lowering::SchemaLowering;
@@ -12,6 +14,9 @@ use crate::json_schema::error::grammar_error;
 use crate::json_schema::options::Numbers;
 use crate::json_schema::sets::decimal::{Decimal, Divisor};
 use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind, NumberShape};
+
+/// The rule of all numbers.
+const NUMBER_RULE: &str = "json_number";
 
 impl SchemaLowering<'_> {
     /// A number out of one of the shapes.
@@ -47,7 +52,10 @@ impl SchemaLowering<'_> {
     /// All numbers.
     fn any_number(&mut self) -> Result<ExprId> {
         let numbers = self.normalizer.options.numbers;
-        self.shared("json_number", |builder| any_number(builder, numbers))
+        match printed_number().filter(|_| numbers == Numbers::PRINTED) {
+            Some(printed) => self.shared_rule(NUMBER_RULE, |builder| passes::append(builder, printed)),
+            None => self.shared(NUMBER_RULE, |builder| any_number(builder, numbers)),
+        }
     }
 
     fn draft(&self) -> Draft {
@@ -489,6 +497,19 @@ fn power_of_ten(step: Divisor) -> Option<i64> {
         (units, places) = (units / 10, places - 1);
     }
     (units == 1).then_some(places)
+}
+
+/// All numbers in the default spelling. Most schemas have them, and they are a good part of what a small one takes.
+fn printed_number() -> Option<&'static Grammar> {
+    static NUMBER: OnceLock<Option<Grammar>> = OnceLock::new();
+    let write = || {
+        let mut builder = GrammarBuilder::new();
+        let body = any_number(&mut builder, Numbers::PRINTED);
+        let rule = builder.declare(NUMBER_RULE).ok()?;
+        builder.define(rule, body).ok()?;
+        builder.finish(rule).ok()
+    };
+    NUMBER.get_or_init(write).as_ref()
 }
 
 /// All numbers.
