@@ -52,8 +52,14 @@ pub(crate) struct Closure {
 
 type KeySet = HashSet<u64, ahash::RandomState>;
 
-/// A new node is looked for and put into a table that is larger than the processor's caches.
-const WORK_OF_A_NODE: u64 = 4;
+/// A stack is looked for and put into tables that are larger than the processor's caches.
+const WORK_OF_A_STACK: u64 = 3;
+
+/// So is a node that is popped,
+const WORK_OF_A_POP: u64 = 2;
+
+/// and a new node, whose table also grows.
+const WORK_OF_A_NODE: u64 = 8;
 
 /// Byte edges that are read in the time of a unit of work.
 const BYTE_EDGES_READ: usize = 16;
@@ -97,7 +103,7 @@ impl Closure {
     pub(crate) fn pop(&mut self, program: &Program, tree: &mut Tree, mut node: NodeId) {
         // Stacks that end together have one node below. It goes on once, for all of them.
         while self.popped.insert(u64::from(node.raw())) {
-            self.work += 1;
+            self.work += WORK_OF_A_POP;
             match tree.get(node) {
                 Node::Bottom => self.acceptance.complete = true,
                 Node::Local => self.acceptance.local_complete = true,
@@ -137,7 +143,7 @@ impl Closure {
             let nodes = tree.len();
             let state = program.state(stack.state);
             let edges = state.bytes.len() / BYTE_EDGES_READ + state.epsilons.len() + 2 * state.calls.len();
-            self.work += 2 + units(edges);
+            self.work += WORK_OF_A_STACK + units(edges);
             if !state.bytes.is_empty() {
                 self.stacks.push(stack);
             }
