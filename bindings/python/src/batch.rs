@@ -1,16 +1,17 @@
 //! `BatchGrammarMatcher`: many texts with one call.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use grammask::{BatchMatcher, BatchRow, MaskKind, MatchError, StoredMask, Threads};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::engines::{Either, each};
 use crate::errors::{is_empty_mask, match_error, raise, warn};
 use crate::forks::detach;
 use crate::matcher::{GrammarMatcher, kind_name};
 use crate::rows::{KnownType, MaskRows};
+use crate::subclass::{announce, filling, is_to_be_empty};
 
 /// Fills and advances many matchers at once. Keep one for a process; its threads start with the first batch.
 ///
@@ -18,9 +19,19 @@ use crate::rows::{KnownType, MaskRows};
 /// ----------
 /// max_threads : int or "auto"
 ///     Most threads; "auto" is half of the machine's.
-#[pyclass(frozen, subclass, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref, dict)]
 pub(crate) struct BatchGrammarMatcher {
-    batch: BatchMatcher,
+    /// Empty until [`__init__`](Self::__init__) of the base class, if a subclass has an own one.
+    content: OnceLock<BatchMatcher>,
+}
+
+fn with_threads(threads: usize) -> BatchMatcher {
+    // The caller's thread is one of them.
+    BatchMatcher::new(Arc::new(Threads::new(threads - 1)))
+}
+
+fn half_of_the_machine() -> usize {
+    std::thread::available_parallelism().map_or(1, |threads| threads.get() / 2).max(1)
 }
 
 type Borrowed<'py> = PyRefMut<'py, GrammarMatcher>;
@@ -45,6 +56,10 @@ fn same_length(py: Python<'_>, matchers: usize, others: usize, what: &str) -> Py
 }
 
 impl BatchGrammarMatcher {
+    fn batch(&self) -> &BatchMatcher {
+        self.content.get_or_init(|| with_threads(half_of_the_machine()))
+    }
+
     /// Computes the masks that are not known, into memory of this call: nobody keeps that of the rows meanwhile.
     fn compute(
         &self,
@@ -81,7 +96,7 @@ impl BatchGrammarMatcher {
                 Either::Pda(matcher) => pda.push(BatchRow { matcher, words }),
             }
         }
-        let (earley, pda) = detach(py, || (self.batch.fill(&mut earley), self.batch.fill(&mut pda)));
+        let (earley, pda) = detach(py, || (self.batch().fill(&mut earley), self.batch().fill(&mut pda)));
         let (mut earley, mut pda) = (earley.into_iter(), pda.into_iter());
         let next = |is_pda| if is_pda { pda.next() } else { earley.next() };
         is_pda.into_iter().filter_map(next).collect()
@@ -115,12 +130,15 @@ fn places(
 #[pymethods]
 impl BatchGrammarMatcher {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (max_threads=None), text_signature = "(max_threads='auto')")]
-    fn new(max_threads: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let auto = || std::thread::available_parallelism().map_or(1, |threads| threads.get() / 2).max(1);
+    fn new(class: &Bound<'_, PyType>, max_threads: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let threads = match max_threads {
-            None => auto(),
-            Some(value) if value.cast::<PyString>().is_ok_and(|text| text == "auto") => auto(),
+            Some(first) if is_to_be_empty::<Self>(class, first) => {
+                return Ok(Self { content: OnceLock::new() });
+            }
+            None => half_of_the_machine(),
+            Some(value) if value.cast::<PyString>().is_ok_and(|text| text == "auto") => half_of_the_machine(),
             Some(value) => {
                 value.extract::<usize>().ok().filter(|threads| (1..=1024).contains(threads)).ok_or_else(
                     || {
@@ -133,13 +151,24 @@ impl BatchGrammarMatcher {
                 )?
             }
         };
-        // The caller's thread is one of them.
-        Ok(Self { batch: BatchMatcher::new(Arc::new(Threads::new(threads - 1))) })
+        Ok(Self { content: with_threads(threads).into() })
     }
 
-    /// The work was done by `__new__`.
-    #[pyo3(signature = (*_args, **_kwargs))]
-    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
+    /// Fills an object that `__new__` left empty.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        if self.content.get().is_none() {
+            let filling = filling::<Self>(args, kwargs)?;
+            self.content.get_or_init(|| filling.get().batch().clone());
+        }
+        Ok(())
+    }
+
+    #[classmethod]
+    #[pyo3(signature = (**_options))]
+    fn __init_subclass__(class: &Bound<'_, PyType>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        announce::<Self>(class)
+    }
 
     /// Writes the mask of every matcher into its row of `bitmask`: row `indices[i]`, or row `i`.
     ///

@@ -21,7 +21,7 @@ use crate::tokenizer::TokenizerInfo;
 ///
 /// It is compiled lazily: tables and masks are made when a text first needs them, and kept. Instances compare by
 /// grammar and tokenizer, hash, pickle and deep-copy.
-#[pyclass(frozen, subclass, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref, dict)]
 pub(crate) struct CompiledGrammar {
     pub(crate) compiled: AnyGrammar,
     pub(crate) grammar: Arc<LazyGrammar>,

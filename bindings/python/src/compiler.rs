@@ -1,15 +1,15 @@
 //! `GrammarCompiler`: from a structure to a compiled grammar, remembered by content.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use grammask::tuning::{Clock, CompileOptions, MaskOptions};
 use grammask::{CompileCache, Compiler, Interrupt, Limits, StoreDirectory, Threads, earley, pda};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::arguments::{dict_of, ebnf_options, interrupt, json_options, regex_options, schema_text};
 use crate::background::{begin, finish};
@@ -25,6 +25,7 @@ use crate::metrics::COMPILE;
 use crate::settings::{Settings, set_fields};
 use crate::signals::Signals;
 use crate::source::Source;
+use crate::subclass::{announce, filling, is_to_be_empty};
 use crate::tokenizer::TokenizerInfo;
 
 /// Compiles grammars for one tokenizer. Any number of threads may use one at once; compiling gives up the
@@ -61,8 +62,13 @@ use crate::tokenizer::TokenizerInfo;
 /// automata, masks : dict, optional
 ///     The passes on automata and the ways to a mask, for measuring. Their keys are the fields of Rust's
 ///     `CompileOptions` and `MaskOptions`. Masks do not depend on them.
-#[pyclass(frozen, subclass, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref, dict)]
 pub(crate) struct GrammarCompiler {
+    /// Empty until [`__init__`](Self::__init__) of the base class, if a subclass has an own one.
+    content: OnceLock<Arc<CompilerContent>>,
+}
+
+struct CompilerContent {
     workshop: Either<Workshop<earley::Engine>, Workshop<pda::Engine>>,
     tokenizer: Py<TokenizerInfo>,
     cache_limit_bytes: i64,
@@ -120,16 +126,22 @@ impl<B: Engine> Workshop<B> {
 
 impl GrammarCompiler {
     fn compile(&self, py: Python<'_>, work: (Source, Interrupt)) -> PyResult<CompiledGrammar> {
-        each!(&self.workshop, workshop => workshop.compile(py, &self.tokenizer, work))
+        let content = self.content()?;
+        each!(&content.workshop, workshop => workshop.compile(py, &content.tokenizer, work))
     }
 
-    fn directory(&self) -> Option<&StoreDirectory> {
-        each!(&self.workshop, workshop => workshop.shelf.directory.as_ref())
+    fn content(&self) -> PyResult<&CompilerContent> {
+        let missing = || PyRuntimeError::new_err("`GrammarCompiler.__init__` was not called");
+        self.content.get().map(Arc::as_ref).ok_or_else(missing)
+    }
+
+    fn directory(&self) -> PyResult<Option<&StoreDirectory>> {
+        Ok(each!(&self.content()?.workshop, workshop => workshop.shelf.directory.as_ref()))
     }
 
     fn begin<'py>(&self, py: Python<'py>, work: (Source, Interrupt)) -> PyResult<Bound<'py, PyAny>> {
-        let tokenizer = &self.tokenizer;
-        each!(&self.workshop, workshop => begin(py, (&workshop.compiler, &workshop.shelf), tokenizer, work))
+        let CompilerContent { workshop, tokenizer, .. } = self.content()?;
+        each!(workshop, workshop => begin(py, (&workshop.compiler, &workshop.shelf), tokenizer, work))
     }
 }
 
@@ -296,11 +308,19 @@ fn masks(given: &mut Settings<'_>) -> PyResult<MaskOptions> {
 #[pymethods]
 impl GrammarCompiler {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (tokenizer_info, **options),
            text_signature = "(tokenizer_info, *, max_threads=8, cache_enabled=True, cache_limit_bytes=-1, \
                              cache_dir=None, cache_dir_limit_bytes=1073741824, limits=None, budget=None, \
                              backend='earley', automata=None, masks=None)")]
-    fn new(tokenizer_info: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(
+        class: &Bound<'_, PyType>,
+        tokenizer_info: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        if is_to_be_empty::<Self>(class, tokenizer_info) {
+            return Ok(Self { content: OnceLock::new() });
+        }
         let py = tokenizer_info.py();
         let Ok(tokenizer) = tokenizer_info.cast::<TokenizerInfo>() else {
             let kind = tokenizer_info.get_type();
@@ -343,17 +363,35 @@ impl GrammarCompiler {
         let max_cache_bytes = cache_enabled.then_some(max_bytes);
         let parts = Parts { threads, limits, automata, masks, budget, max_cache_bytes, directory };
         let info = tokenizer.get();
+        if info.is_unfilled() {
+            return Err(PyRuntimeError::new_err("`TokenizerInfo.__init__` was not called"));
+        }
         let workshop = match is_pda {
             false => Either::Earley(parts.build(py, info)),
             true => Either::Pda(parts.build(py, info)),
         };
         let settings = options.map_or_else(|| Ok(PyDict::new(py)), |options| options.copy())?.unbind();
-        Ok(Self { workshop, tokenizer: tokenizer.clone().unbind(), cache_limit_bytes, settings })
+        let tokenizer = tokenizer.clone().unbind();
+        let content = CompilerContent { workshop, tokenizer, cache_limit_bytes, settings };
+        Ok(Self { content: Arc::new(content).into() })
     }
 
-    /// The work was done by `__new__`.
-    #[pyo3(signature = (*_args, **_kwargs))]
-    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
+    /// Fills an object that `__new__` left empty.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        if self.content.get().is_none()
+            && let Some(content) = filling::<Self>(args, kwargs)?.get().content.get()
+        {
+            self.content.get_or_init(|| Arc::clone(content));
+        }
+        Ok(())
+    }
+
+    #[classmethod]
+    #[pyo3(signature = (**_options))]
+    fn __init_subclass__(class: &Bound<'_, PyType>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        announce::<Self>(class)
+    }
 
     /// Compiles a JSON Schema: JSON text, a `dict`, a pydantic model, or what pydantic makes a schema of (`list[int]`, a
     /// dataclass, an `Enum`).
@@ -560,7 +598,7 @@ impl GrammarCompiler {
         compiled_grammar: &Bound<'_, CompiledGrammar>,
         masks: usize,
     ) -> PyResult<bool> {
-        match (&self.workshop, &compiled_grammar.get().compiled) {
+        match (&self.content()?.workshop, &compiled_grammar.get().compiled) {
             (Either::Earley(workshop), Either::Earley(grammar)) => {
                 Ok(workshop.compiler.warm_up_in_background(grammar, masks))
             }
@@ -577,7 +615,7 @@ impl GrammarCompiler {
     /// The numbers of this compiler as a dict: `cache` (`hits`, `misses`, `entries`), `schemas` of structural tags, `pool` (masks
     /// that grammars share) and `budget` (`bytes`, `max_bytes`, `evicted`).
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let stats = each!(&self.workshop, workshop => {
+        let stats = each!(&self.content()?.workshop, workshop => {
             let mut stats = workshop.compiler.stats();
             // Whole structures are kept here, before the compiler is asked.
             let memory = workshop.shelf.memory.as_ref();
@@ -591,24 +629,25 @@ impl GrammarCompiler {
 
     /// Writes the masks that the grammars of this compiler share into `cache_dir`, from where the next compiler
     /// for this tokenizer reads them. Without a directory, does nothing.
-    fn save_cache(&self, py: Python<'_>) {
-        each!(&self.workshop, workshop => {
+    fn save_cache(&self, py: Python<'_>) -> PyResult<()> {
+        each!(&self.content()?.workshop, workshop => {
             if let Some(directory) = &workshop.shelf.directory {
                 py.detach(|| directory.save_pool(&workshop.compiler));
             }
         });
+        Ok(())
     }
 
     /// The directory that compiled grammars are kept in.
     #[getter]
-    fn cache_dir(&self) -> Option<&Path> {
-        self.directory().map(StoreDirectory::path)
+    fn cache_dir(&self) -> PyResult<Option<&Path>> {
+        Ok(self.directory()?.map(StoreDirectory::path))
     }
 
     /// How the directory has served: numbers of `hits`, `misses`, files that were `unreadable`, `unwritable` or
     /// `evicted`, and the `last_error` as text. `None` without a directory.
     fn cache_dir_usage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(directory) = self.directory() else { return Ok(None) };
+        let Some(directory) = self.directory()? else { return Ok(None) };
         let usage = directory.usage();
         let counts = [
             ("hits", usage.hits),
@@ -624,41 +663,47 @@ impl GrammarCompiler {
     }
 
     /// Drops all that is kept. Compiled grammars that are in use stay valid.
-    fn clear_cache(&self) {
-        each!(&self.workshop, workshop => {
+    fn clear_cache(&self) -> PyResult<()> {
+        each!(&self.content()?.workshop, workshop => {
             if let Some(cache) = &workshop.shelf.memory {
                 cache.clear();
             }
             workshop.compiler.clear_cache();
         });
+        Ok(())
     }
 
     /// Bytes that the cache holds now.
-    fn get_cache_size_bytes(&self) -> usize {
-        each!(&self.workshop, workshop => {
+    fn get_cache_size_bytes(&self) -> PyResult<usize> {
+        Ok(each!(&self.content()?.workshop, workshop => {
             workshop.shelf.memory.as_ref().map_or(0, |cache| cache.memory_usage(Kept::size))
-        })
+        }))
     }
 
     /// Most bytes that the cache holds, -1 for any number.
     #[getter]
-    fn cache_limit_bytes(&self) -> i64 {
-        self.cache_limit_bytes
+    fn cache_limit_bytes(&self) -> PyResult<i64> {
+        self.content().map(|content| content.cache_limit_bytes)
     }
 
     /// The tokenizer that grammars are compiled for.
     #[getter]
-    fn tokenizer_info(&self, py: Python<'_>) -> Py<TokenizerInfo> {
-        self.tokenizer.clone_ref(py)
+    fn tokenizer_info(&self, py: Python<'_>) -> PyResult<Py<TokenizerInfo>> {
+        self.content().map(|content| content.tokenizer.clone_ref(py))
     }
 
     fn __repr__(&self) -> String {
-        format!("<GrammarCompiler for {} tokens>", self.tokenizer.get().vocabulary.len())
+        match self.content() {
+            Ok(content) => {
+                format!("<GrammarCompiler for {} tokens>", content.tokenizer.get().vocabulary.len())
+            }
+            Err(_) => "<GrammarCompiler>".to_owned(),
+        }
     }
 
     /// A compiler with the same settings and an empty cache. A budget stays behind.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (this, support) = (slf.get(), slf.py().import("grammask._support")?);
+        let (this, support) = (slf.get().content()?, slf.py().import("grammask._support")?);
         support.call_method1("reduce_compiler", (&this.tokenizer, &this.settings))
     }
 

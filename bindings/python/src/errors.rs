@@ -77,8 +77,16 @@ pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> P
     }
     COMPILE_REFUSED.count();
     let raised = match error.diagnostics() {
+        None if syntax == Syntax::StructuralTag && is_compat() => {
+            raise(py, syntax.exception(), format!("Invalid structural tag error: {error}"))
+        }
         None => raise(py, syntax.exception(), error.to_string()),
-        Some(diagnostics) => located(py, diagnostics, syntax).unwrap_or_else(|error| error),
+        Some(diagnostics) => {
+            if diagnostics.iter().any(|one| one.code().ends_with("/limit")) {
+                LIMITS_REACHED.count();
+            }
+            located(py, diagnostics, syntax).unwrap_or_else(|error| error)
+        }
     };
     log(py, "log_refused", &raised);
     raised

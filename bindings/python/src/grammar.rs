@@ -28,7 +28,7 @@ use crate::settings::Settings;
 ///
 /// `str(grammar)` is EBNF that `Grammar.from_ebnf` reads back as the same grammar; its first rule is `root`.
 /// Instances compare by their rules, hash, pickle and deep-copy.
-#[pyclass(frozen, subclass, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref, dict)]
 pub(crate) struct Grammar {
     pub(crate) inner: Arc<grammask::Grammar>,
 }

@@ -96,7 +96,10 @@ fn compile_into<B: Engine>(
         return Ok(Kept { compiled, grammar: Arc::clone(grammar), warnings: Arc::default() });
     }
     let (read, warnings) = grammar.source().read(compiler.interrupt())?;
-    let compiled = compiler.grammar(&read)?;
+    let compiled = compiler.grammar(&read).map_err(|error| match grammar.source().text() {
+        Some(text) => error.located(text, &read),
+        None => error,
+    })?;
     grammar.set(Arc::new(read));
     Ok(Kept { compiled, grammar: Arc::clone(grammar), warnings: warnings.into() })
 }

@@ -29,6 +29,7 @@ mod rows;
 mod settings;
 mod signals;
 mod source;
+mod subclass;
 mod tokenizer;
 
 use pyo3::pymodule;

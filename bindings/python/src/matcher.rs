@@ -4,23 +4,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use grammask::{
-    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, Replay, StopTokens, StoredMask, TokenId,
-    TokenKind,
+    CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, RegexOptions, Replay, StopTokens, StoredMask,
+    TokenId, TokenKind,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
 use crate::drafts::{Tree, forced_tokens};
 use crate::engines::{AnyGrammar, AnyMatcher, Either, each};
-use crate::errors::{is_compat, is_empty_mask, match_error, raise, warn};
+use crate::errors::{Syntax, is_compat, is_empty_mask, match_error, raise, refused, warn};
 use crate::forks::detach;
 use crate::interrupt::{Interrupt, given};
 use crate::json::loads;
 use crate::metrics::{MASK, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
 use crate::rows::{KnownType, MaskRows};
+use crate::subclass::{announce, filling, is_to_be_empty};
 use crate::tokenizer::TokenizerInfo;
 
 /// Follows one text through a compiled grammar. One thread at a time; matchers on one grammar are independent.
@@ -39,7 +40,7 @@ use crate::tokenizer::TokenizerInfo;
 ///     Not used: any number of steps can be rolled back.
 /// default_temperature : float, optional
 ///     The value of `temperature` where no rule of the grammar has one; finite, and not negative.
-#[pyclass(subclass, module = "grammask", weakref)]
+#[pyclass(subclass, module = "grammask", weakref, dict)]
 pub(crate) struct GrammarMatcher {
     pub(crate) matcher: AnyMatcher,
     tokenizer: Py<TokenizerInfo>,
@@ -47,6 +48,8 @@ pub(crate) struct GrammarMatcher {
     ends_when_whole: bool,
     temperature: Option<f64>,
     known_type: KnownType,
+    /// Until [`__init__`](Self::__init__) of the base class, if a subclass has an own one: a text that has ended.
+    is_stand_in: bool,
     /// Whether the last mask that had to be computed took long, as the next one may; see [`GrammarMatcher::compute`].
     is_slow: bool,
 }
@@ -56,6 +59,24 @@ pub(crate) struct GrammarMatcher {
 const HELD: Duration = Duration::from_micros(50);
 
 impl GrammarMatcher {
+    /// A text that has ended, until `__init__`.
+    fn stand_in(py: Python<'_>) -> PyResult<Self> {
+        let tokenizer = TokenizerInfo::stand_in(py)?;
+        let compiled =
+            grammask::Compiler::new(Arc::clone(&tokenizer.vocabulary)).regex("", &RegexOptions::default());
+        let compiled = compiled.map_err(|error| refused(py, &error, Syntax::Regex))?;
+        Ok(Self {
+            matcher: Either::Earley(compiled.matcher().with_stop_tokens(StopTokens::None)),
+            tokenizer: Py::new(py, tokenizer)?,
+            words: 0,
+            ends_when_whole: true,
+            temperature: None,
+            known_type: KnownType::default(),
+            is_stand_in: true,
+            is_slow: true,
+        })
+    }
+
     pub(crate) fn words(&self) -> usize {
         self.words
     }
@@ -241,18 +262,23 @@ fn stop_policy(
 #[pymethods]
 impl GrammarMatcher {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=false,
                         max_rollback_tokens=-1, default_temperature=None),
            text_signature = "(compiled_grammar, *, override_stop_tokens=None, terminate_without_stop_token=False, \
                              max_rollback_tokens=-1, default_temperature=None)")]
     fn new(
-        py: Python<'_>,
+        class: &Bound<'_, PyType>,
         compiled_grammar: &Bound<'_, PyAny>,
         override_stop_tokens: Option<&Bound<'_, PyAny>>,
         terminate_without_stop_token: bool,
         max_rollback_tokens: i64,
         default_temperature: Option<f64>,
     ) -> PyResult<Self> {
+        let py = class.py();
+        if is_to_be_empty::<Self>(class, compiled_grammar) {
+            return Self::stand_in(py);
+        }
         let Ok(compiled_grammar) = compiled_grammar.cast::<CompiledGrammar>() else {
             let kind = compiled_grammar.get_type();
             let message = "`compiled_grammar` must be a CompiledGrammar, which a GrammarCompiler makes \
@@ -283,13 +309,30 @@ impl GrammarMatcher {
             ends_when_whole: terminate_without_stop_token,
             temperature: default_temperature,
             known_type: KnownType::default(),
+            is_stand_in: false,
             is_slow: true,
         })
     }
 
-    /// The work was done by `__new__`.
-    #[pyo3(signature = (*_args, **_kwargs))]
-    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
+    /// Fills an object that `__new__` left empty.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        if slf.try_borrow()?.is_stand_in {
+            let filling = filling::<Self>(args, kwargs)?;
+            std::mem::swap(&mut *slf.try_borrow_mut()?, &mut *filling.try_borrow_mut()?);
+        }
+        Ok(())
+    }
+
+    #[classmethod]
+    #[pyo3(signature = (**_options))]
+    fn __init_subclass__(class: &Bound<'_, PyType>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        announce::<Self>(class)
+    }
 
     /// Accepts a token. `False` if it is not allowed; the matcher is then as it was.
     #[pyo3(signature = (token_id, *, debug_print=false))]
@@ -419,9 +462,8 @@ impl GrammarMatcher {
             let of_rules = each!(&mut self.matcher, matcher => tree.temperatures(py, matcher))?;
             let filled = filled.iter().map(|row| matches!(row, DraftRow::Filled(_)));
             for (place, (of_rule, is_filled)) in of_rules.into_iter().zip(filled).enumerate() {
-                if let (Some(temperature), true) = (written(of_rule).or(self.temperature), is_filled) {
-                    temperatures.set_item(place, temperature)?;
-                }
+                let temperature = written(of_rule).or(self.temperature).filter(|_| is_filled);
+                temperatures.set_item(place, temperature.unwrap_or(-1.0))?;
             }
         }
         Ok(is_whole)
@@ -606,6 +648,7 @@ impl GrammarMatcher {
             ends_when_whole: self.ends_when_whole,
             temperature: self.temperature,
             known_type: KnownType::default(),
+            is_stand_in: false,
             is_slow: true,
         }
     }

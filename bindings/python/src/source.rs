@@ -39,6 +39,17 @@ impl Source {
         }
     }
 
+    /// The text that the rules of its grammar have places in.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Source::Regex { pattern: text, .. }
+            | Source::Ebnf { text, .. }
+            | Source::Gbnf { text, .. }
+            | Source::Lark { text, .. } => Some(text),
+            Source::Json { .. } | Source::BuiltinJson | Source::Tag { .. } | Source::Grammar(_) => None,
+        }
+    }
+
     /// The content as text, equal for equal structures only; `None` where options hold functions, and where the text is
     /// too long to be written.
     pub(crate) fn key(&self) -> Option<String> {

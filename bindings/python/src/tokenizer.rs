@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use grammask::tuning::TokenSets;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
 use crate::arguments::id_list;
 use crate::errors::{raise, vocabulary_error};
 use crate::settings::Settings;
+use crate::subclass::{announce, filling, is_to_be_empty};
 
 /// Tokens with these texts are taken for stop tokens where the caller names none.
 const STOP_TOKENS: [&str; 8] = [
@@ -49,13 +51,30 @@ const STOP_TOKENS: [&str; 8] = [
 ///     Ids that match no text, though they have one. Grammars name them by it.
 /// max_tokens, max_bytes : int
 ///     Bounds on the number of ids and on the bytes of all tokens together; at most 1 GiB.
-#[pyclass(frozen, subclass, module = "grammask", weakref)]
+#[pyclass(frozen, subclass, module = "grammask", weakref, dict)]
 pub(crate) struct TokenizerInfo {
+    content: TokenizerContent,
+    /// Whether the content only stands in until [`__init__`](Self::__init__) of the base class, because a subclass has an
+    /// own one.
+    is_stand_in: bool,
+    filled: OnceLock<TokenizerContent>,
+}
+
+#[derive(Clone)]
+pub(crate) struct TokenizerContent {
     pub(crate) vocabulary: Arc<Vocabulary>,
     /// Keeps what is computed from the vocabulary, for all compilers that come and go.
     _token_sets: Arc<TokenSets>,
     vocab_type: u8,
     add_prefix_space: bool,
+}
+
+impl Deref for TokenizerInfo {
+    type Target = TokenizerContent;
+
+    fn deref(&self) -> &TokenizerContent {
+        self.filled.get().unwrap_or(&self.content)
+    }
 }
 
 /// The sets of tokens that depend on a vocabulary alone, computed now, so that no first mask waits for them.
@@ -68,9 +87,25 @@ fn prepared_sets(vocabulary: Vocabulary) -> Arc<TokenSets> {
 impl TokenizerInfo {
     fn from_sets(token_sets: Arc<TokenSets>, vocab_type: u8, add_prefix_space: bool) -> Self {
         let vocabulary = Arc::clone(token_sets.vocabulary());
-        Self { vocabulary, _token_sets: token_sets, vocab_type, add_prefix_space }
+        let content = TokenizerContent { vocabulary, _token_sets: token_sets, vocab_type, add_prefix_space };
+        Self { content, is_stand_in: false, filled: OnceLock::new() }
     }
 
+    /// No tokens, until `__init__`.
+    pub(crate) fn stand_in(py: Python<'_>) -> PyResult<Self> {
+        let options = VocabularyOptions::default().stop_ids([]);
+        let nothing = Vocabulary::from_tokens([None::<&[u8]>; 0], &options);
+        let nothing = Arc::new(nothing.map_err(|error| vocabulary_error(py, &error))?);
+        Ok(Self { is_stand_in: true, ..Self::from_sets(TokenSets::shared(&nothing), 0, false) })
+    }
+
+    /// Whether `__init__` is still to be called.
+    pub(crate) fn is_unfilled(&self) -> bool {
+        self.is_stand_in && self.filled.get().is_none()
+    }
+}
+
+impl TokenizerContent {
     /// Words of one row of a bitmask.
     pub(crate) fn words(&self) -> usize {
         words_for(self.vocabulary.len())
@@ -117,6 +152,7 @@ fn decode(token: &Bound<'_, PyAny>, coding: TokenCoding) -> PyResult<Vec<u8>> {
 #[pymethods]
 impl TokenizerInfo {
     #[new]
+    #[classmethod]
     #[pyo3(signature = (encoded_vocab, vocab_type=None, *, vocab_size=None, stop_token_ids=None,
                         add_prefix_space=false, special_token_ids=None, max_tokens=1 << 22, max_bytes=64 << 20),
            text_signature = "(encoded_vocab, vocab_type=None, *, vocab_size=None, stop_token_ids=None, \
@@ -124,7 +160,7 @@ impl TokenizerInfo {
                              max_bytes=67108864)")]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python signature")]
     fn new(
-        py: Python<'_>,
+        class: &Bound<'_, PyType>,
         encoded_vocab: &Bound<'_, PyAny>,
         vocab_type: Option<&Bound<'_, PyAny>>,
         vocab_size: Option<usize>,
@@ -134,6 +170,10 @@ impl TokenizerInfo {
         max_tokens: usize,
         max_bytes: usize,
     ) -> PyResult<Self> {
+        if is_to_be_empty::<Self>(class, encoded_vocab) {
+            return Self::stand_in(class.py());
+        }
+        let py = class.py();
         let (vocab_type, coding) =
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
         let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
@@ -158,9 +198,21 @@ impl TokenizerInfo {
         Ok(Self::from_sets(token_sets, vocab_type, add_prefix_space))
     }
 
-    /// The work was done by `__new__`.
-    #[pyo3(signature = (*_args, **_kwargs))]
-    fn __init__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) {}
+    /// Fills an object that `__new__` left empty.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        if self.is_unfilled() {
+            let filling = filling::<Self>(args, kwargs)?;
+            self.filled.get_or_init(|| TokenizerContent::clone(filling.get()));
+        }
+        Ok(())
+    }
+
+    #[classmethod]
+    #[pyo3(signature = (**_options))]
+    fn __init_subclass__(class: &Bound<'_, PyType>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        announce::<Self>(class)
+    }
 
     /// Reads a tokenizer of `transformers` (fast, tiktoken or sentencepiece).
     ///

@@ -135,6 +135,9 @@ def test_special_tokens_in_reasoning():
     for excluded in (True, False):
         tag = grammask.get_model_structural_tag("qwen_3", [], exclude_special_tokens=excluded)
         assert accepts(grammask.Grammar.from_structural_tag(tag), text) != excluded
+        # Llama writes no reasoning, and no marks of it.
+        tag = grammask.get_model_structural_tag("llama", [], exclude_special_tokens=excluded)
+        assert accepts(grammask.Grammar.from_structural_tag(tag), text) != excluded
 
 
 def test_masks_without_any_token():

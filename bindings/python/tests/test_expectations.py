@@ -73,6 +73,13 @@ def test_what_is_no_schema(compiler):
         compiler.compile_json_schema(io.StringIO)
     with pytest.raises(TypeError, match=r"a set at `/properties/a~1b/enum`"):
         compiler.compile_json_schema({"properties": {"a/b": {"enum": {1}}}})
+    with pytest.raises(TypeError, match=r"a tuple at `/properties`"):
+        compiler.compile_json_schema({"properties": {(1, 2): {}}})
+    schema = {"enum": {1}}
+    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}
+    for wrong in (tag, [grammask.StructuralTagItem(begin="<a>", schema=schema, end="</a>")]):
+        with pytest.raises(TypeError, match=r"the structural tag holds a set at `/.*/enum`"):
+            compiler.compile_structural_tag(*([wrong] if wrong is tag else [wrong, ["<a>"]]))
     endless = {}
     endless["not"] = endless
     with pytest.raises(TypeError):

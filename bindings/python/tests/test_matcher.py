@@ -304,7 +304,7 @@ def test_draft_trees(compiler):
     temperatures = np.zeros(5)
     warm = matcher(compiler, default_temperature=0.5)
     assert warm.traverse_draft_tree(child, sibling, tokens, mask, temperatures=temperatures)
-    assert temperatures.tolist() == [0.5, 0.5, 0.5, 0.0, 0.5]
+    assert temperatures.tolist() == [0.5, 0.5, 0.5, -1.0, 0.5]
     ended = [0, STOP, ord("a")]
     mask = bitmask(3)
     assert text.traverse_draft_tree([1, 2, -1], [-1] * 3, ended, mask)

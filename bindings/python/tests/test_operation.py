@@ -108,6 +108,12 @@ def test_log_records(info, caplog):
     )
     assert (stopped.levelname, stopped.code) == ("WARNING", "interrupted/deadline")
     caplog.clear()
+    before = operation.metrics()["limits_reached"]
+    with caplog.at_level(logging.INFO, "grammask"), pytest.raises(grammask.InvalidSchemaError):
+        compiler.compile_json_schema({"anyOf": [{}] * 9}, limits={"values": 1})
+    assert [(record.levelname, record.code) for record in caplog.records] == [("WARNING", "json-schema/limit")]
+    assert operation.metrics()["limits_reached"] == before + 1
+    caplog.clear()
     small = grammask.GrammarCompiler(info, limits={"max_total_bytes": 20_000})
     mask = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
     with caplog.at_level(logging.INFO, "grammask"):

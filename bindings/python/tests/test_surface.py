@@ -36,6 +36,7 @@ def test_modules_are_there_and_dir_names_them():
         module = importlib.import_module(f"grammask.{module}")
         assert set(module.__all__) <= set(dir(module))
     assert grammask._version.version == grammask._version.__version__ == "0.2.8" != grammask.__version__
+    assert grammask._version.commit_id is grammask._version.__commit_id__ is None
     assert grammask.load_binding.LIB.Grammar is grammask.Grammar
 
 
@@ -91,6 +92,75 @@ def test_classes_can_be_subclassed(compiler, info):
     assert same == grammask.TokenizerInfo([b"a", b"</s>"]) and grammask.GrammarCompiler(same).tokenizer_info is same
     for cls in (grammask.Grammar, grammask.CompiledGrammar, grammask.BatchGrammarMatcher):
         type("Sub", (cls,), {})
+
+
+def test_subclasses_may_have_only_an_init(info):
+    """Programs written for xgrammar, whose classes are made by ``__init__``, have no ``__new__``."""
+
+    class Info(grammask.TokenizerInfo):
+        def __init__(self, name, tokens):
+            self.name = name
+            super().__init__(tokens, stop_token_ids=[1], vocab_size=40)
+
+    class Compiler(grammask.GrammarCompiler):
+        def __init__(self, *, info):
+            super().__init__(info, max_threads=1, cache_limit_bytes=1 << 20)
+            self.made = True
+
+    class Matcher(grammask.GrammarMatcher):
+        def __init__(self, compiled, name, ends):
+            super().__init__(compiled, terminate_without_stop_token=ends, default_temperature=0.5)
+            self.name = name
+
+    class Batch(grammask.BatchGrammarMatcher):
+        def __init__(self, name):
+            super().__init__(2)
+            self.name = name
+
+    class Other(Matcher):
+        pass
+
+    own = Info("first", [b"a", b"</s>"])
+    assert (own.name, own.vocab_size, own.stop_token_ids, own.decoded_vocab[0]) == ("first", 40, [1], b"a")
+    assert own == grammask.TokenizerInfo([b"a", b"</s>"], stop_token_ids=[1], vocab_size=40)
+    compiler = Compiler(info=own)
+    assert compiler.made and compiler.tokenizer_info is own and compiler.cache_limit_bytes == 1 << 20
+    compiled = compiler.compile_regex("aa")
+    for cls in (Matcher, Other):
+        matcher = cls(compiled, "second", True)
+        assert matcher.name == "second" and matcher.temperature == 0.5 and isinstance(matcher, cls)
+        rows = grammask.allocate_token_bitmask(1, own.vocab_size, backend="numpy")
+        Batch("third").batch_fill_next_token_bitmask([matcher], rows)
+        assert rows[0].tolist() == [1, 0]
+        assert matcher.accept_token(0) and not matcher.is_terminated()
+        assert matcher.accept_token(0) and matcher.is_terminated() and not cls(compiled, "", False).is_terminated()
+    with pytest.raises(TypeError):
+        Matcher("no grammar", "", True)
+    with pytest.raises(TypeError):
+        grammask.GrammarMatcher(...)
+
+
+def test_an_init_that_is_not_called(info):
+    def nothing(self, *_):
+        pass
+
+    unfilled = {cls: type("Own", (cls,), {"__init__": nothing}) for cls in (grammask.TokenizerInfo, grammask.GrammarCompiler)}
+    with pytest.raises(RuntimeError, match=r"TokenizerInfo.__init__"):
+        grammask.GrammarCompiler(unfilled[grammask.TokenizerInfo]())
+    with pytest.raises(RuntimeError, match=r"GrammarCompiler.__init__"):
+        unfilled[grammask.GrammarCompiler](info).compile_regex("a")
+    matcher = type("Own", (grammask.GrammarMatcher,), {"__init__": nothing})()
+    with pytest.raises(RuntimeError):
+        matcher.fill_next_token_bitmask(grammask.allocate_token_bitmask(1, 40, backend="numpy"))
+    assert matcher.is_terminated()
+
+
+def test_instances_take_attributes(compiler, info):
+    compiled = compiler.compile_regex("a")
+    values = (compiler, info, compiled, compiled.grammar, grammask.GrammarMatcher(compiled), grammask.BatchGrammarMatcher(1))
+    for value in values:
+        value.request = 7
+        assert value.request == 7
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -174,3 +244,18 @@ def test_messages_begin_as_programs_expect(method, source, beginning):
     with pytest.raises(RuntimeError) as caught:
         read(source)
     assert str(caught.value).startswith(beginning), str(caught.value)
+
+
+def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
+    tag = {"type": "structural_tag", "format": {"type": "token", "token": "<nope>"}}
+    beginning = "Invalid structural tag error: "
+    with pytest.raises(RuntimeError) as exact:
+        compiler.compile_structural_tag(tag)
+    assert not str(exact.value).startswith(beginning)
+    grammask.config.set_compat(True)
+    with pytest.raises(RuntimeError) as caught:
+        compiler.compile_structural_tag(tag)
+    assert str(caught.value).startswith(beginning) and "<nope>" in str(caught.value)
+    with pytest.raises(RuntimeError) as caught:
+        compiler.compile_lark('start: <nope> "a"')
+    assert str(caught.value).startswith("Lark error at line 1, column 1: ") and "<nope>" in str(caught.value)

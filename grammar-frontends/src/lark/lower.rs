@@ -319,7 +319,7 @@ impl<'a> Scope<'a, '_> {
     }
 
     /// The body of a rule under a bound on its characters, if it refers to rules: `part` is one that stands in rules alone.
-    /// What is skipped inside of it counts.
+    /// Skipped text inside of it counts.
     fn bounded(
         &mut self,
         rule: &RuleSyntax,

@@ -19,6 +19,9 @@ pub(super) struct Family {
     pub(super) leads: &'static [&'static str],
     /// Marks that free text must not contain, because they belong into calls.
     pub(super) excluded: &'static [&'static str],
+    /// Marks of reasoning that the family does not have. Free text must not contain them either, if
+    /// [`Markers::Excluded`](super::request::Markers::Excluded) says so of marks.
+    pub(super) unwritten: &'static [&'static str],
     /// Pairs of marks around answers that are no calls; the second one is empty if a mark has no partner.
     /// They may occur anywhere in free text.
     pub(super) answer: &'static [(&'static str, &'static str)],

@@ -96,10 +96,11 @@ fn reasoning(marks: ReasoningMarks, request: &ToolRequest, parts: &mut Vec<Forma
 
 /// The texts that the answer must not contain.
 fn excludes(family: &Family, request: &ToolRequest) -> Vec<Box<str>> {
-    let marks = match (family.reasoning, request.markers) {
-        (Some(marks), Markers::Excluded) => vec![marks.open, marks.close],
-        _ => Vec::new(),
-    };
+    let mut marks = Vec::new();
+    if request.markers == Markers::Excluded {
+        marks.extend(family.reasoning.iter().flat_map(|marks| [marks.open, marks.close]));
+        marks.extend(family.unwritten);
+    }
     marks.iter().chain(family.excluded).map(|&text| text.into()).collect()
 }
 

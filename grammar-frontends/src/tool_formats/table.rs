@@ -80,6 +80,7 @@ const FAMILY: Family = Family {
     calls: &[],
     leads: &[],
     excluded: &[],
+    unwritten: &[],
     answer: &[],
     names: ToolNames::Any,
     order: MemberOrder::Declared,
@@ -125,6 +126,7 @@ pub(super) const FAMILIES: &[Family] = &[
             ],
         ],
         leads: &["<|python_tag|>"],
+        unwritten: &["<think>", "</think>"],
         answer: &[("<|python_tag|>", "")],
         ..FAMILY
     },

@@ -106,7 +106,7 @@ fn characters_of_rules_made_of_rules_are_bounded() {
     let source =
         "start: pair \"!\"\npair[max_chars=4]: word (\",\" word)*\nword: LETTER+ | \"é\"\nLETTER: /[a-z]/";
     check(source, &["ab!", "a,bc!", "abcd!", "é,é!"], &["abcde!", "a,b,c!", "!", "a,!"]);
-    // What is skipped counts, too.
+    // Skipped text counts, too.
     let source = format!("{source}\n%ignore \" \"");
     check(&source, &["a ,b!", "ab !"], &["a , b!", "abcd !"]);
     for (source, part) in [

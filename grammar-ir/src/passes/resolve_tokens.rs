@@ -70,6 +70,14 @@ enum Kind {
 }
 
 impl ResolveTokensError {
+    /// The name of the rule that mentions the token.
+    pub fn rule(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::NoSuchToken { rule, .. } => Some(rule),
+            _ => None,
+        }
+    }
+
     /// The place of the rule in the source, if the frontend recorded it.
     pub fn span(&self) -> Option<Span> {
         self.span

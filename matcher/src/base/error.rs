@@ -71,18 +71,21 @@ impl CompileError {
 }
 
 impl CompileError {
-    /// The same error, with its rule's place in the source.
-    pub(crate) fn located(self, source: &str, grammar: &Grammar) -> Self {
-        let CompileErrorKind::Automata(error) = &self.kind else { return self };
-        if error.interrupted().is_some() {
-            return self;
-        }
-        let code = match error.cause() {
-            Cause::EmptyLanguage => "grammar/empty",
-            Cause::LimitReached => "grammar/limit",
-            _ => "grammar",
+    /// The same error, with its rule's place in the source that the grammar was read from; for callers that read it
+    /// themselves.
+    #[must_use]
+    pub fn located(self, source: &str, grammar: &Grammar) -> Self {
+        let (rule, code) = match &self.kind {
+            CompileErrorKind::Automata(error) => match error.cause() {
+                Cause::Interrupted => return self,
+                Cause::EmptyLanguage => (error.rule(), "grammar/empty"),
+                Cause::LimitReached => (error.rule(), "grammar/limit"),
+                _ => (error.rule(), "grammar"),
+            },
+            CompileErrorKind::Tokens(error) => (error.rule(), "grammar/token"),
+            _ => return self,
         };
-        Diagnostics::from_later_stage(source, grammar, error.rule(), code, error.to_string()).into()
+        Diagnostics::from_later_stage(source, grammar, rule, code, self.to_string()).into()
     }
 }
 

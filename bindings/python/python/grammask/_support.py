@@ -30,7 +30,8 @@ logger = logging.getLogger("grammask")
 def log_refused(error: Any) -> None:
     """Says that a structure is refused."""
     place = {"code": error.code, "pointer": error.pointer}
-    logger.info("structure refused (%s): %s", type(error).__name__, spell(str(error)), extra=place)
+    level = logging.WARNING if (error.code or "").endswith("/limit") else logging.INFO
+    logger.log(level, "structure refused (%s): %s", type(error).__name__, spell(str(error)), extra=place)
 
 
 def log_limit(error: Any) -> None:
@@ -93,12 +94,17 @@ def schema_text(schema: Any) -> str:
     """A schema as JSON text: that of a dict, of a pydantic model or ``TypeAdapter``, or of a type."""
     if not isinstance(schema, dict | bool):
         schema = _schema_of(schema)
+    return json_text(schema, "schema")
+
+
+def json_text(value: Any, what: str) -> str:
+    """A value as JSON text; ``what`` it is called where it has none."""
     try:
-        return json.dumps(schema, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
-        pointer, value = _no_json(schema)
-        kind = type(value).__name__
-        raise TypeError(f"the schema holds a {kind} at `{pointer}`, which is no JSON: {spell(value)}") from error
+        pointer, part = _no_json(value)
+        kind = type(part).__name__
+        raise TypeError(f"the {what} holds a {kind} at `{pointer}`, which is no JSON: {spell(part)}") from error
 
 
 def _schema_of(schema: Any) -> Any:
@@ -128,6 +134,9 @@ def _no_json(value: Any) -> tuple[str, Any]:
     while stack:
         pointer, value, depth = stack.pop()
         if isinstance(value, dict) and depth < _DEEPEST:
+            for key in value:
+                if not isinstance(key, str | int | float | None):
+                    return pointer, key
             keys = ((str(key).replace("~", "~0").replace("/", "~1"), inner) for key, inner in value.items())
             stack.extend((f"{pointer}/{key}", inner, depth + 1) for key, inner in reversed(list(keys)))
         elif isinstance(value, list | tuple) and depth < _DEEPEST:
@@ -151,7 +160,7 @@ def structural_tag_text(structural_tag: Any = None, triggers: Any = None, *, tag
         structural_tag = {"structures": items, "triggers": triggers or []}
     if isinstance(structural_tag, str):
         return structural_tag
-    return json.dumps(_as_json(structural_tag), ensure_ascii=False)
+    return json_text(_as_json(structural_tag), "structural tag")
 
 
 def _legacy_item(item: Any) -> dict[str, Any]:
@@ -241,3 +250,10 @@ def _compiler(info: TokenizerInfo, settings: dict[str, Any]) -> GrammarCompiler:
     from ._native import GrammarCompiler
 
     return GrammarCompiler(info, **settings)
+
+
+def fill_by_init(cls: type, base: type) -> None:
+    """Lets a class with an ``__init__`` of its own take other arguments than its base class."""
+    if cls.__init__ is not base.__init__ and cls.__new__ is base.__new__:  # type: ignore[misc]
+        # The base class's `__init__` fills what this leaves empty.
+        cls.__new__ = lambda own, *args, **kwargs: base.__new__(own, ...)  # type: ignore[method-assign,assignment]

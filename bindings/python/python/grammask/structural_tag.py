@@ -15,6 +15,7 @@ except ImportError as error:
     raise ImportError("grammask.structural_tag needs pydantic: pip install 'grammask[tool-calls]'") from error
 
 from ._native import model_structural_tag
+from ._support import json_text
 from .tool_choice import normalize_tool_choice
 
 
@@ -381,7 +382,7 @@ def structural_tag_of(
     request = {"tools": offered, "tool_choice": choice, "parallel_tool_calls": parallel_tool_calls}
     if response_format is not None:
         request["response_format"] = response_format
-    text = model_structural_tag(model, json.dumps(request), **options)
+    text = model_structural_tag(model, json_text(request, "request"), **options)
     return StructuralTag.model_validate_json(text)
 
 
