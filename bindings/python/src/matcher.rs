@@ -9,6 +9,7 @@ use grammask::{
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 
 use crate::arguments::{id_list, text_bytes};
@@ -61,13 +62,19 @@ const HELD: Duration = Duration::from_micros(50);
 impl GrammarMatcher {
     /// A text that has ended, until `__init__`.
     fn stand_in(py: Python<'_>) -> PyResult<Self> {
-        let tokenizer = TokenizerInfo::stand_in(py)?;
-        let compiled =
-            grammask::Compiler::new(Arc::clone(&tokenizer.vocabulary)).regex("", &RegexOptions::default());
-        let compiled = compiled.map_err(|error| refused(py, &error, Syntax::Regex))?;
+        // Made once, so that matchers of subclasses are made nearly as fast as others.
+        static NOTHING: PyOnceLock<(grammask::CompiledGrammar, Py<TokenizerInfo>)> = PyOnceLock::new();
+        let nothing = || {
+            let tokenizer = TokenizerInfo::stand_in(py)?;
+            let compiler = grammask::Compiler::new(Arc::clone(&tokenizer.vocabulary));
+            let compiled = compiler.regex("", &RegexOptions::default());
+            let compiled = compiled.map_err(|error| refused(py, &error, Syntax::Regex))?;
+            PyResult::Ok((compiled, Py::new(py, tokenizer)?))
+        };
+        let (compiled, tokenizer) = NOTHING.get_or_try_init(py, nothing)?;
         Ok(Self {
             matcher: Either::Earley(compiled.matcher().with_stop_tokens(StopTokens::None)),
-            tokenizer: Py::new(py, tokenizer)?,
+            tokenizer: tokenizer.clone_ref(py),
             words: 0,
             ends_when_whole: true,
             temperature: None,
