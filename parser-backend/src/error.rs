@@ -92,3 +92,21 @@ pub enum StepError {
     #[error("the text is complete and the vocabulary has no stop token; name one in its options")]
     NoStopToken,
 }
+
+impl StepError {
+    /// The cause as a fixed name, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TooManyItems { .. } => "limit/items-per-set",
+            Self::OutOfMemory { .. } => "limit/table-bytes",
+            Self::OutOfWork { .. } => "limit/work-per-call",
+            Self::Interrupted => "interrupted/call",
+            Self::DeferredCompileFailed { .. } => "limit/deferred-compilation",
+            Self::Unspellable { .. } => "vocabulary/unspellable",
+            Self::TooManyDistinct { .. } => "limit/distinct-bytes",
+            Self::TooDeepDistinct { .. } => "limit/distinct-depth",
+            Self::UnclearDistinct => "limit/distinct-ambiguous",
+            Self::NoStopToken => "vocabulary/no-stop-token",
+        }
+    }
+}

@@ -292,16 +292,20 @@ pub(crate) fn text_bytes<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
     Ok(text.cast::<PyString>()?.to_str()?.as_bytes())
 }
 
+/// One number or a list of them, which may be ids.
+pub(crate) fn id_numbers(ids: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    match ids.extract::<i64>() {
+        Ok(id) => Ok(vec![id]),
+        Err(_) => ids.extract(),
+    }
+}
+
 /// One id or a list of them.
 pub(crate) fn id_list(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<u32>>> {
     let Some(ids) = ids else { return Ok(None) };
-    let numbers: Vec<i64> = match ids.extract::<i64>() {
-        Ok(id) => vec![id],
-        Err(_) => ids.extract()?,
-    };
     let check = |id: i64| {
         let message = format!("{id} is no token id");
         u32::try_from(id).map_err(|_| raise(py, "TokenizerError", message))
     };
-    numbers.into_iter().map(check).collect::<PyResult<_>>().map(Some)
+    id_numbers(ids)?.into_iter().map(check).collect::<PyResult<_>>().map(Some)
 }

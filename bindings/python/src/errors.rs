@@ -108,9 +108,8 @@ pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
         Interrupted::Deadline => "interrupted/deadline",
         _ => "interrupted/cancelled",
     };
-    let details = PyDict::new(py);
-    match details.set_item("code", code) {
-        Ok(()) => {
+    match coded(py, code) {
+        Ok(details) => {
             COMPILE_STOPPED.count();
             let raised = exception(py, "IndeterminateError", &reason.to_string(), Some(&details));
             log(py, "log_limit", &raised);
@@ -118,6 +117,13 @@ pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
         }
         Err(error) => error,
     }
+}
+
+/// The attributes of an exception of which only the cause is known.
+fn coded<'py>(py: Python<'py>, code: &str) -> PyResult<Bound<'py, PyDict>> {
+    let details = PyDict::new(py);
+    details.set_item("code", code)?;
+    Ok(details)
 }
 
 fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResult<PyErr> {
@@ -187,12 +193,15 @@ pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr
 }
 
 pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
-    if !error.is_indeterminate() {
-        return raise(py, "MatcherError", error.to_string());
+    let name = if error.is_indeterminate() { "IndeterminateError" } else { "MatcherError" };
+    let raised = match coded(py, error.code()) {
+        Ok(details) => exception(py, name, &error.to_string(), Some(&details)),
+        Err(error) => return error,
+    };
+    if error.is_indeterminate() {
+        LIMITS_REACHED.count();
+        log(py, "log_limit", &raised);
     }
-    LIMITS_REACHED.count();
-    let raised = raise(py, "IndeterminateError", error.to_string());
-    log(py, "log_limit", &raised);
     raised
 }
 

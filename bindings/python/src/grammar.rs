@@ -9,10 +9,11 @@ use grammask::json_schema;
 use grammask::structural_tag::MemberOrder;
 use grammask::tool_formats::{Markers, Reasoning};
 use grammask::{
-    CompileError, EbnfOptions, GrammarError, Interrupt, JsonSchemaOptions, LarkOptions, NamedGrammar,
-    RegexOptions, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, ebnf, gbnf, lark, regex,
+    CompileError, Diagnostic, EbnfOptions, GrammarError, Interrupt, JsonSchemaOptions, LarkOptions,
+    NamedGrammar, RegexOptions, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest, ebnf, gbnf,
+    lark, regex,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -127,11 +128,15 @@ pub(crate) fn model_structural_tag(
     let order = if any_order { MemberOrder::Any } else { MemberOrder::Declared };
     let spelling = given.choice("spelling", &spellings())?;
     given.finish_arguments("get_model_structural_tag")?;
+    let format = ToolFormat::named(model).map_err(|unknown| {
+        let hint = unknown.iter().find_map(Diagnostic::hint).unwrap_or_default();
+        PyValueError::new_err(format!("Unknown format type: {}; {hint}", grammask::ir::shorten(model)))
+    })?;
     let make = || -> Result<String, CompileError> {
         let request = ToolRequest::parse(request)?.reasoning(reasoning).reasoning_chars(reasoning_chars);
         let request = request.markers(markers).max_whitespace(max_whitespace);
         let request = request.member_order(order).spelling(spelling);
-        Ok(ToolFormat::named(model)?.structure(&request)?.to_value().to_string())
+        Ok(format.structure(&request)?.to_value().to_string())
     };
     make().map_err(|error| refused(py, &error, Syntax::StructuralTag))
 }

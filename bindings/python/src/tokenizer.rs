@@ -14,8 +14,8 @@ use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 
-use crate::arguments::id_list;
-use crate::errors::{raise, vocabulary_error};
+use crate::arguments::{id_list, id_numbers};
+use crate::errors::{is_compat, raise, vocabulary_error, warn};
 use crate::settings::Settings;
 use crate::subclass::{announce, filling, is_to_be_empty};
 
@@ -75,6 +75,22 @@ impl Deref for TokenizerInfo {
     fn deref(&self) -> &TokenizerContent {
         self.filled.get().unwrap_or(&self.content)
     }
+}
+
+/// The ids that are said to end a text, if the caller says so. xgrammar leaves out those that the vocabulary lacks.
+fn stop_ids(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>, size: usize) -> PyResult<Option<Vec<u32>>> {
+    let Some(given) = ids.filter(|_| is_compat()) else { return id_list(py, ids) };
+    let (mut known, mut missing) = (Vec::new(), Vec::new());
+    for id in id_numbers(given)? {
+        match u32::try_from(id) {
+            Ok(id) if u64::from(id) < size as u64 => known.push(id),
+            _ => missing.push(id),
+        }
+    }
+    if let Some(first) = missing.first() {
+        warn(py, &format!("{first} is no id of the vocabulary, which has {size}; it ends no text"))?;
+    }
+    Ok(Some(known))
 }
 
 /// The sets of tokens that depend on a vocabulary alone, computed now, so that no first mask waits for them.
@@ -178,7 +194,8 @@ impl TokenizerInfo {
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
         let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
         let tokens = tokens.collect::<PyResult<Vec<Vec<u8>>>>()?;
-        let stop = match id_list(py, stop_token_ids)? {
+        let size = vocab_size.unwrap_or(tokens.len());
+        let stop = match stop_ids(py, stop_token_ids, size)? {
             Some(ids) => ids,
             None => (0..)
                 .zip(&tokens)
@@ -191,7 +208,7 @@ impl TokenizerInfo {
             .max_tokens(max_tokens)
             .max_bytes(max_bytes)
             .stop_ids(stop)
-            .size(vocab_size.unwrap_or(tokens.len()));
+            .size(size);
         let token_sets = py
             .detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options).map(prepared_sets))
             .map_err(|error| vocabulary_error(py, &error))?;

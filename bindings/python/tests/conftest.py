@@ -14,12 +14,16 @@ STOP = 260
 VOCAB_SIZE = 270
 
 
-@pytest.fixture(scope="session")
-def info() -> grammask.TokenizerInfo:
+def small_tokenizer() -> grammask.TokenizerInfo:
     """Every byte, some longer tokens, a stop token, a special name, padding."""
     tokens = [bytes([byte]) for byte in range(256)] + [b'{"', b'": ', b"true", b"false", b"</s>", b"", b'"}']
     assert tokens[STOP] == b"</s>"
     return grammask.TokenizerInfo(tokens, vocab_size=VOCAB_SIZE)
+
+
+@pytest.fixture(scope="session")
+def info() -> grammask.TokenizerInfo:
+    return small_tokenizer()
 
 
 @pytest.fixture(scope="session")

@@ -66,6 +66,18 @@ def test_rows_of_refused_drafts(compiler):
         assert (rows[0] != 7).any() and (rows[1] == word).all()
 
 
+def test_stop_ids_that_the_vocabulary_lacks():
+    tokens = [bytes([byte]) for byte in range(256)] + [b"</s>"]
+    for wrong in ([256, 999], [-1]):
+        with pytest.raises(grammask.exception.TokenizerError, match="id"):
+            grammask.TokenizerInfo(tokens, stop_token_ids=wrong)
+        grammask.config.set_compat(True)
+        with pytest.warns(grammask.GrammaskWarning, match="is no id of the vocabulary, which has 257"):
+            known = grammask.TokenizerInfo(tokens, stop_token_ids=wrong)
+        grammask.config.set_compat(False)
+        assert known.stop_token_ids == [number for number in wrong if number == 256]
+
+
 class Small:
     """A tokenizer of transformers with an id past the model's logits."""
 

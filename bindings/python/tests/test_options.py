@@ -421,8 +421,9 @@ def test_a_matcher_that_is_stopped(info):
     stop = grammask.Interrupt()
     stop.cancel()
     text.set_interrupt(stop)
-    with pytest.raises(grammask.IndeterminateError):
+    with pytest.raises(grammask.IndeterminateError) as caught:
         text.fill_next_token_bitmask(mask)
+    assert caught.value.code == "interrupted/call"
     text.set_interrupt(None)
     assert text.fill_next_token_bitmask(mask) and ord("{") in allowed(mask)
 
@@ -450,9 +451,10 @@ def test_bounds_of_a_compiler(info):
         first_mask(limits={name: 0})
     compiler = grammask.GrammarCompiler(info, limits={"max_distinct_bytes": 10})
     text = grammask.GrammarMatcher(compiler.compile_json_schema(OPEN, free_names="unique"))
-    with pytest.raises(grammask.IndeterminateError):
+    with pytest.raises(grammask.IndeterminateError) as caught:
         for place in range(1000):
             text.accept_string(("," if place else "{") + f'"name{place}":1')
+    assert caught.value.code == "limit/distinct-bytes"
 
 
 @pytest.mark.parametrize("name", ["max_states", "max_edges", "text_max_states", "text_max_steps", "text_max_total_steps"])

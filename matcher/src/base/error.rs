@@ -174,6 +174,21 @@ impl MatchError {
     pub fn is_indeterminate(&self) -> bool {
         matches!(self, Self::Limit(_) | Self::Interrupted)
     }
+
+    /// The cause as a fixed name, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TokenRefused(_) => "refused/token",
+            Self::ByteRefused { .. } => "refused/byte",
+            Self::Terminated => "call/terminated",
+            Self::MaskTooSmall { .. } => "call/mask-too-small",
+            Self::RollbackTooFar { .. } => "call/rollback-too-far",
+            Self::TextRefused { .. } => "refused/text",
+            Self::OtherVocabulary => "call/other-vocabulary",
+            Self::Limit(limit) => limit.code(),
+            Self::Interrupted => StepError::Interrupted.code(),
+        }
+    }
 }
 
 impl From<StepError> for MatchError {

@@ -326,8 +326,8 @@ def get_model_structural_tag(
     ``max_reasoning_chars`` ends it after so many characters. ``response_format`` is that of OpenAI's requests, for the answer
     without a call. ``spelling`` is that of arguments, as for ``compile_json_schema``.
 
-    Raises ``ValueError`` where the choice names a
-    tool that is not there, and ``InvalidStructuralTagError`` where the family or a tool is refused.
+    Raises ``ValueError`` where no family has the name or the choice names a tool that is not there, and
+    ``InvalidStructuralTagError`` where a tool is refused.
     """
     del force_reasoning
     functions, builtins, mode = normalize_tool_choice(tools, tool_choice)
