@@ -172,7 +172,8 @@ impl GrammarBuilder {
     }
 
     /// Marks a rule, with all that it refers to, as one that other grammars are likely to have too. Its
-    /// compiled form may be kept and used again; the meaning of the grammar does not change.
+    /// compiled form may be kept and used again; the meaning of the grammar does not change. A whole is best marked before
+    /// its parts, which are then not looked for.
     pub fn add_common(&mut self, rule: RuleId) {
         self.common.push(rule);
     }

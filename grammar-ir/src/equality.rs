@@ -2,8 +2,7 @@
 
 use crate::hash::HashSet;
 
-use crate::dispatch::Dispatch;
-use crate::grammar::{Expr, Grammar};
+use crate::grammar::{Grammar, Node, Slice};
 use crate::ids::{ExprId, RuleId};
 
 /// Whether rules must have equal names.
@@ -51,13 +50,7 @@ impl Grammar {
                 if !met.insert(pair) {
                     continue;
                 }
-                if !is_same_kind(self.expr(pair.0), other.expr(pair.1)) {
-                    return false;
-                }
-                let (ours, theirs) = (self.operands(pair.0), other.operands(pair.1));
-                if ours.len() != theirs.len() {
-                    return false;
-                }
+                let Some((ours, theirs)) = operands((self, pair.0), (other, pair.1)) else { return false };
                 stack.extend(ours.iter().copied().zip(theirs.iter().copied()));
             }
         }
@@ -104,50 +97,68 @@ impl Grammar {
             if compared > max_expressions {
                 return None;
             }
-            match (self.expr(ours), other.expr(theirs)) {
-                (Expr::Rule(ours), Expr::Rule(theirs)) => {
-                    stack.extend(enter((ours, theirs), &mut found.rules)?);
-                    continue;
-                }
-                (one, other) if !is_same_kind(one, other) => return None,
-                (Expr::Repeat { body, .. }, Expr::Repeat { body: other, .. }) => {
-                    found.repeated.push((body, other));
-                }
-                _ => {}
+            if let (Some(ours), Some(theirs)) = (self.as_rule(ours), other.as_rule(theirs)) {
+                stack.extend(enter((ours, theirs), &mut found.rules)?);
+                continue;
             }
-            let (ours, theirs) = (self.operands(ours), other.operands(theirs));
-            if ours.len() != theirs.len() {
-                return None;
+            let is_repeat = matches!(self.nodes[ours.index()], Node::Repeat { .. });
+            let (ours, theirs) = operands((self, ours), (other, theirs))?;
+            let pairs = ours.iter().copied().zip(theirs.iter().copied());
+            if is_repeat {
+                found.repeated.extend(pairs.clone());
             }
-            stack.extend(ours.iter().copied().zip(theirs.iter().copied()));
+            stack.extend(pairs);
         }
         Some(found)
     }
 }
 
-/// Whether two expressions are equal, whatever their operands.
-fn is_same_kind(ours: Expr<'_>, theirs: Expr<'_>) -> bool {
-    match (ours, theirs) {
-        (Expr::Empty, Expr::Empty)
-        | (Expr::Sequence(_), Expr::Sequence(_))
-        | (Expr::Choice(_), Expr::Choice(_))
-        | (Expr::Intersection(_), Expr::Intersection(_))
-        | (Expr::Complement(_), Expr::Complement(_)) => true,
-        (Expr::JsonEscaped(_, ours), Expr::JsonEscaped(_, theirs)) => ours == theirs,
-        (Expr::Token(ours), Expr::Token(theirs)) | (Expr::ExcludeToken(ours), Expr::ExcludeToken(theirs)) => {
-            ours == theirs
+/// The operands of two expressions of two grammars that are equal but for these. Looks at what is stored, which is less
+/// work than two views.
+fn operands<'g>(
+    (ours, id): (&'g Grammar, ExprId),
+    (theirs, other): (&'g Grammar, ExprId),
+) -> Option<(&'g [ExprId], &'g [ExprId])> {
+    let none = |are_same: bool| are_same.then_some((&[][..], &[][..]));
+    let all = |one: &Slice, other: &Slice| {
+        let operands = (&ours.children[one.range()], &theirs.children[other.range()]);
+        (one.len == other.len).then_some(operands)
+    };
+    match (&ours.nodes[id.index()], &theirs.nodes[other.index()]) {
+        (Node::Empty, Node::Empty) => none(true),
+        (Node::Bytes(one), Node::Bytes(other)) | (Node::TagText(one), Node::TagText(other)) => {
+            none(ours.bytes[one.range()] == theirs.bytes[other.range()])
         }
-        (Expr::TagText(ours), Expr::TagText(theirs)) => ours == theirs,
-        (Expr::TagDispatch(ours), Expr::TagDispatch(theirs)) => {
-            Dispatch { bodies: &[], ..ours } == Dispatch { bodies: &[], ..theirs }
+        (Node::Class(one), Node::Class(other)) => {
+            none(ours.ranges[one.range()] == theirs.ranges[other.range()])
         }
-        (Expr::Bytes(ours), Expr::Bytes(theirs)) => ours == theirs,
-        (Expr::Class(ours), Expr::Class(theirs)) => ours == theirs,
-        (Expr::Rule(ours), Expr::Rule(theirs)) => ours == theirs,
-        (Expr::Repeat { min, max, .. }, Expr::Repeat { min: other_min, max: other_max, .. }) => {
-            (min, max) == (other_min, other_max)
+        (Node::Token(one), Node::Token(other)) | (Node::ExcludeToken(one), Node::ExcludeToken(other)) => {
+            none(ours.tokens[one.range()] == theirs.tokens[other.range()])
         }
-        (Expr::Permutation(ours), Expr::Permutation(theirs)) => ours.counts == theirs.counts,
-        _ => false,
+        (Node::Rule(one), Node::Rule(other)) => none(one == other),
+        (Node::Sequence(one), Node::Sequence(other))
+        | (Node::Choice(one), Node::Choice(other))
+        | (Node::Intersection(one), Node::Intersection(other)) => all(one, other),
+        (Node::Repeat { body, min, max }, Node::Repeat { body: other, min: other_min, max: other_max }) => {
+            let are_same = (min, max) == (other_min, other_max);
+            are_same.then_some((std::slice::from_ref(body), std::slice::from_ref(other)))
+        }
+        (Node::Complement(one), Node::Complement(other)) => {
+            Some((std::slice::from_ref(one), std::slice::from_ref(other)))
+        }
+        (Node::JsonEscaped(one, escapes), Node::JsonEscaped(other, others)) if escapes == others => {
+            Some((std::slice::from_ref(one), std::slice::from_ref(other)))
+        }
+        (Node::TagDispatch(one, data), Node::TagDispatch(other, others))
+            if ours.dispatches[*data as usize] == theirs.dispatches[*others as usize] =>
+        {
+            all(one, other)
+        }
+        (Node::Permutation(one, counts), Node::Permutation(other, others))
+            if ours.counts[*counts as usize] == theirs.counts[*others as usize] =>
+        {
+            all(one, other)
+        }
+        _ => None,
     }
 }

@@ -166,7 +166,7 @@ impl Grammar {
     }
 
     /// Rules that other grammars are likely to have too, each with all that it refers to
-    /// ([`GrammarBuilder::add_common`](crate::GrammarBuilder::add_common)). A hint: passes that copy a grammar drop it.
+    /// ([`GrammarBuilder::add_common`](crate::GrammarBuilder::add_common)). A hint, which passes that copy a grammar keep.
     pub fn common(&self) -> &[RuleId] {
         &self.common
     }

@@ -45,6 +45,20 @@ const NUMBERED: [CharRange; 7] = [
 const ESCAPED: [CharRange; 7] =
     [('\0', '\u{1F}'), ('"', '"'), ('&', '&'), ('<', '<'), ('>', '>'), ('\\', '\\'), ('\u{7F}', char::MAX)];
 
+/// Those of ASCII, a bit each.
+const ESCAPED_ASCII: u128 = {
+    let (mut bits, mut range) = (0, 0);
+    while range < ESCAPED.len() {
+        let (mut code, last) = (ESCAPED[range].0 as u32, ESCAPED[range].1 as u32);
+        while code <= last && code < 128 {
+            bits |= 1 << code;
+            code += 1;
+        }
+        range += 1;
+    }
+    bits
+};
+
 impl JsonEscapes {
     /// The letters of short escapes in order, and the characters that they stand for.
     pub fn short(self) -> &'static [(char, char)] {
@@ -72,6 +86,22 @@ impl JsonEscapes {
 
     /// Whether a character has an escape.
     pub fn has_escape(self, character: char) -> bool {
-        self.escaped().iter().any(|&(first, last)| (first..=last).contains(&character))
+        // All beyond ASCII has one.
+        self == JsonEscapes::Any || !character.is_ascii() || ESCAPED_ASCII >> u32::from(character) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_with_escapes_are_those_of_the_table() {
+        for escapes in [JsonEscapes::Any, JsonEscapes::Printed] {
+            for character in ('\0'..='\u{17F}').chain(['\u{FFFF}', '\u{10000}', char::MAX]) {
+                let is_listed = escapes.escaped().iter().any(|&(lo, hi)| (lo..=hi).contains(&character));
+                assert_eq!(escapes.has_escape(character), is_listed, "{escapes:?} {character:?}");
+            }
+        }
     }
 }

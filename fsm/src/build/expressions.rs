@@ -50,13 +50,21 @@ pub(crate) fn build(
     Scope { root, parts, .. }: Scope<'_>,
     find_shared: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
 ) -> Result<(Draft, Places), AutomataError> {
-    let mut shared = Vec::new();
-    let plan = Plan::new(grammar, options, parts, root, |rule| {
+    let mut shared: Vec<SharedMatch> = Vec::new();
+    let mut is_shared = |rule| {
+        if shared.iter().any(|known| known.has(rule)) {
+            return true;
+        }
         let found = if grammar.common().contains(&rule) { find_shared(rule) } else { None };
         let is_known = found.is_some();
         shared.extend(found);
         is_known
-    });
+    };
+    // The whole reaches all of them. Their own order is the best one: what is found has the automata of its parts.
+    for &rule in grammar.common().iter().filter(|&&rule| root == grammar.root() && rule != root) {
+        is_shared(rule);
+    }
+    let plan = Plan::new(grammar, options, parts, root, is_shared);
     let mut builder = Builder {
         grammar,
         options,

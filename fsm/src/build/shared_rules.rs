@@ -48,6 +48,12 @@ pub(crate) struct SharedMatch {
 }
 
 impl SharedMatch {
+    /// Whether a rule of the grammar is among the automata.
+    pub(crate) fn has(&self, rule: RuleId) -> bool {
+        let mut rules = self.counterparts.rules.iter().zip(&self.shared.rules);
+        rules.any(|(&ours, fragment)| ours == Some(rule) && fragment.is_some())
+    }
+
     /// Writes the rules into a draft that has a root.
     pub(crate) fn copy(&self, draft: &mut Draft) -> CopiedRules {
         self.shared.copy(draft, &self.counterparts)

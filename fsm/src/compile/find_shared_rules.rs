@@ -25,6 +25,18 @@ use crate::program::tables::{Count, FragmentId, Program, Role};
 /// The most expressions of a part. Larger ones are written in place. The rules of a host name have some ten thousand.
 const MAX_EXPRESSIONS: usize = 1 << 14;
 
+/// Finds the automata of all common rules. Those that are a part of one that was found before are among its automata, and
+/// are not looked for.
+pub(crate) fn find_all_shared_rules(grammar: &Grammar, options: &CompileOptions) -> Vec<SharedMatch> {
+    let mut found: Vec<SharedMatch> = Vec::new();
+    for &rule in grammar.common().iter().filter(|&&rule| rule != grammar.root()) {
+        if !found.iter().any(|whole| whole.has(rule)) {
+            found.extend(find_shared_rules(grammar, rule, options));
+        }
+    }
+    found
+}
+
 /// Finds the automata of a common rule.
 pub(crate) fn find_shared_rules(
     grammar: &Grammar,

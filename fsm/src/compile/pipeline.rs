@@ -50,10 +50,10 @@ pub(crate) fn compile_around_shared(
     grammar: &Grammar,
     options: &CompileOptions,
     parts: &Parts<'_>,
-    found: &[(RuleId, SharedMatch)],
+    found: &[SharedMatch],
 ) -> Result<Program, AutomataError> {
     let scope = Scope { root: grammar.root(), may_share: true, parts };
-    let mut find = |rule| found.iter().find(|(it, _)| *it == rule).map(|(_, shared)| shared.clone());
+    let mut find = |rule| found.iter().find(|shared| shared.has(rule)).cloned();
     run_passes_around(grammar, options, scope, &mut find).map(|(program, ..)| program)
 }
 

@@ -19,8 +19,7 @@ use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, Toggle};
 
 use crate::build::ids::RuleNumber;
 use crate::build::plan::Graph;
-use crate::build::shared_rules::SharedMatch;
-use crate::compile::find_shared_rules::find_shared_rules;
+use crate::compile::find_shared_rules::find_all_shared_rules;
 use crate::compile::pipeline::{compile, compile_around_shared};
 use crate::deferred::constructors::uninterrupted;
 use crate::deferred::size_estimate::Survey;
@@ -67,10 +66,8 @@ pub fn compile_deferred(
         return compile(grammar, options);
     }
     // No sub-program contains a rule that is reached only through common rules, and those are compiled already.
-    let common = grammar.common().iter().filter(|&&rule| rule != grammar.root());
-    let found: Vec<(RuleId, SharedMatch)> =
-        common.filter_map(|&rule| Some((rule, find_shared_rules(grammar, rule, options)?))).collect();
-    let known: usize = found.iter().map(|(_, common)| common.shared.grammar.expr_count()).sum();
+    let found = find_all_shared_rules(grammar, options);
+    let known: usize = found.iter().map(|common| common.shared.grammar.expr_count()).sum();
     let extracted = match grammar.expr_count().saturating_sub(known) < least {
         true => Vec::new(),
         false => extract_deferred_rules(grammar, options, share).unwrap_or_default(),

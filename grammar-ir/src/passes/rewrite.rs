@@ -45,6 +45,9 @@ pub(super) fn rewrite(
             copier.builder.set_span(new, span);
         }
     }
+    for common in grammar.common().iter().filter_map(|&rule| copier.rules[rule.index()]) {
+        copier.builder.add_common(common);
+    }
     let root = copier.rules[grammar.root().index()].expect("passes keep the root");
     copier.builder.finish(root)
 }

@@ -6,6 +6,7 @@
 //! is a function that is never the same for two texts, and distributes over all operators: it is pushed down
 //! to characters. A complement is taken within the texts that are spelled as wanted.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use grammask_grammar_ir::{CharRange, Expr, ExprId, GrammarBuilder, JsonEscapes};
@@ -123,30 +124,33 @@ impl SchemaLowering<'_> {
 
 /// The texts of an expression as serialisers print them inside a JSON string: as literals where each has one spelling.
 pub(crate) fn printed(builder: &mut GrammarBuilder, text: ExprId) -> ExprId {
-    let literals: Option<Vec<String>> = match builder.expr(text) {
+    let literals: Option<Vec<Cow<'_, str>>> = match builder.expr(text) {
         Expr::Choice(parts) => parts.iter().map(|&part| printed_literal(builder.expr(part))).collect(),
         expr => printed_literal(expr).map(|literal| vec![literal]),
     };
-    match literals {
-        Some(literals) => {
-            let literals: Vec<ExprId> = literals.iter().map(|literal| builder.literal(literal)).collect();
-            builder.choice(literals)
-        }
-        None => builder.json_escaped_as(text, JsonEscapes::Printed),
+    let Some(literals) = literals else { return builder.json_escaped_as(text, JsonEscapes::Printed) };
+    if literals.iter().all(|literal| matches!(literal, Cow::Borrowed(_))) {
+        return text;
     }
+    let literals: Vec<String> = literals.into_iter().map(Cow::into_owned).collect();
+    let literals: Vec<ExprId> = literals.iter().map(|literal| builder.literal(literal)).collect();
+    builder.choice(literals)
 }
 
-/// A literal with the escapes that it needs, if it has no other spellings.
-fn printed_literal(expr: Expr<'_>) -> Option<String> {
+/// A literal with the escapes that it needs, if it has no other spellings; borrowed if it needs none.
+fn printed_literal(expr: Expr<'_>) -> Option<Cow<'_, str>> {
     let text = match expr {
         Expr::Empty => "",
         Expr::Bytes(bytes) => std::str::from_utf8(bytes).ok()?,
         _ => return None,
     };
-    let has_one_spelling = |character: char| {
-        matches!(character, '"' | '\\' | '\n' | '\r' | '\t') || !JsonEscapes::Printed.has_escape(character)
-    };
-    text.chars().all(has_one_spelling).then(|| escaped_literal(text, Escapes::Needed))
+    let has_escape = |character: char| JsonEscapes::Printed.has_escape(character);
+    let is_short = |character: char| matches!(character, '"' | '\\' | '\n' | '\r' | '\t');
+    if !text.chars().any(has_escape) {
+        return Some(Cow::Borrowed(text));
+    }
+    let has_one_spelling = |character: char| is_short(character) || !has_escape(character);
+    text.chars().all(has_one_spelling).then(|| Cow::Owned(escaped_literal(text, Escapes::Needed)))
 }
 
 /// The characters of both.

@@ -177,8 +177,12 @@ pub(crate) fn lower<'s>(
     }
     // Last, because which values are read side by side is known only when all rules are written.
     lowering.refuse_ambiguous_marks()?;
-    let SchemaLowering { normalizer, builder, .. } = lowering;
+    let SchemaLowering { normalizer, mut builder, shared, .. } = lowering;
     normalizer.check_work()?;
+    // After those of any value, of which they are parts.
+    let mut parts: Vec<RuleId> = shared.into_values().collect();
+    parts.sort_unstable();
+    parts.into_iter().for_each(|rule| builder.add_common(rule));
     let grammar = builder.finish(root_rule).map_err(grammar_error)?;
     if !derives_something(&grammar) {
         return Err(unsatisfiable(&normalizer));
@@ -464,7 +468,6 @@ impl<'s> SchemaLowering<'s> {
             return Ok(self.builder.rule(known));
         }
         let rule = write(&mut self.builder).map_err(grammar_error)?;
-        self.builder.add_common(rule);
         self.shared.insert(name, rule);
         Ok(self.builder.rule(rule))
     }

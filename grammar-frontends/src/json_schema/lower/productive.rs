@@ -14,6 +14,8 @@ pub(super) fn derives_something(grammar: &Grammar) -> bool {
         expressions: vec![false; grammar.expr_count()],
         missing: Vec::with_capacity(16),
     };
+    // Any numbers, any strings, any values.
+    grammar.common().iter().for_each(|rule| known.rules[rule.index()] = true);
     let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
     let mut work: Vec<RuleId> = grammar.rule_ids().collect();
     let mut visits = grammar.rule_count() + MAX_VISITS;
