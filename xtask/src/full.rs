@@ -8,8 +8,10 @@ use crate::{candle, hostile, test};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     // Suites that take smaller inputs where code is not optimised.
-    let bounds = ["test", "--release", "--locked", "--package", "grammask", "--test", "it", "bounds"];
-    run_command(&mut cargo(workspace, bounds))?;
+    let tests = ["test", "--release", "--locked", "--package", "grammask", "--test", "it"];
+    run_command(cargo(workspace, tests).arg("bounds"))?;
+    // By itself, because it needs two free cores.
+    run_command(cargo(workspace, tests).args(["bounds::batches", "--", "--ignored", "--nocapture"]))?;
     test::package_outside(workspace, "grammask/tests/host")?;
     test::package_outside(workspace, "compat/llguidance")?;
     hostile::run(workspace, &hostile::Arguments::default())?;

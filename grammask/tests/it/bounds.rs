@@ -4,6 +4,7 @@
 //! Full sizes are tested in release builds, and in others if `GRAMMASK_FULL_BOUNDS` is set; otherwise smaller
 //! ones, so that the suite takes seconds.
 
+mod batches;
 mod schemas;
 mod sources;
 mod texts;
