@@ -16,6 +16,12 @@ const LONG_WALK: usize = 40;
 /// The beginning of the message for a limit that was reached.
 const INDETERMINATE: &str = "indeterminate";
 
+/// The beginning of the problem with a grammar that the backend refuses.
+const REFUSED: &str = "a grammar that has sentences is refused: ";
+
+/// A part of the message for a grammar whose automata reach a limit.
+const LIMIT: &str = "limit reached";
+
 /// The counts of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -35,8 +41,8 @@ pub struct Tally {
 /// text it compares all 256 bytes, and whether the text so far is a sentence. Texts are the case's own text,
 /// a long random walk, and the case's prefix alone and followed by some tokens of the vocabulary.
 ///
-/// A grammar that the backend refuses with what `declines` begins with counts as declined; any other refusal is a
-/// difference.
+/// A grammar that the backend refuses because of a limit, or with what `declines` begins with, counts as declined; any
+/// other refusal is a difference.
 ///
 /// The first difference ends it, with a grammar and a text made as small as a quick search can.
 pub fn compare<B: Backend>(
@@ -51,13 +57,14 @@ pub fn compare<B: Backend>(
         let case = random::case_with(seed, options, &vocabulary_options);
         let recogniser = Recogniser::new(&case.grammar);
         tally.grammars += 1;
-        if let Some(declines) = declines
-            && build(&case.grammar).is_err_and(|error| error.starts_with(declines))
+        let subject = built(&case.grammar, &build);
+        if let Err(problem) = &subject
+            && let Some(error) = problem.strip_prefix(REFUSED)
+            && (error.contains(LIMIT) || declines.is_some_and(|declines| error.starts_with(declines)))
         {
             tally.declined += 1;
             continue;
         }
-        let subject = built(&case.grammar, &build);
         let tokens = case.vocabulary.iter().step_by(5).take(3);
         let long_walk = random::walk(&mut Rng::new(seed), &recogniser, LONG_WALK);
         let longer = tokens.map(|token| [case.prefix.as_slice(), token].concat());
@@ -99,7 +106,7 @@ fn built<B: Backend>(
 ) -> Result<BackendSubject<B>, String> {
     match guarded(|| build(grammar)) {
         Ok(Ok(backend)) => Ok(BackendSubject(backend)),
-        Ok(Err(error)) => Err(format!("a grammar that has sentences is refused: {error}")),
+        Ok(Err(error)) => Err(format!("{REFUSED}{error}")),
         Err(panic) => Err(panic),
     }
 }
