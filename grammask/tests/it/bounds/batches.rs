@@ -63,16 +63,18 @@ fn fill(vocabulary: &Arc<Vocabulary>, helpers: usize, words: &mut [u32]) -> Dura
     time
 }
 
+/// Two threads find the same masks as one. That they are faster can be told where nothing else uses the cores: then
+/// `cargo xtask full` sets the variable.
 #[test]
-#[ignore = "needs two cores that nothing else uses; `cargo xtask full` runs it"]
 fn two_threads_are_faster_than_one() {
+    let is_measured = std::env::var_os("GRAMMASK_FREE_CORES").is_some();
     let vocabulary = vocabulary();
     // Those sets that depend on the vocabulary alone are not what is measured.
     let sets = TokenSets::shared(&vocabulary);
     sets.prepare();
     let mut masks = [(); 2].map(|()| vec![0_u32; words_for(vocabulary.len()) * ROWS]);
     let mut best = [Duration::MAX; 2];
-    for _ in 0..TRIES {
+    for _ in 0..if is_measured { TRIES } else { 1 } {
         for helpers in 0..2 {
             best[helpers] = best[helpers].min(fill(&vocabulary, helpers, &mut masks[helpers]));
         }
@@ -80,5 +82,5 @@ fn two_threads_are_faster_than_one() {
     assert_eq!(masks[0], masks[1]);
     let faster = best[0].as_secs_f64() / best[1].as_secs_f64();
     println!("{ROWS} masks that are not known: {best:?}, {faster:.2} times faster");
-    assert!(faster >= FASTER, "{best:?}, {faster:.2} times faster");
+    assert!(!is_measured || faster >= FASTER, "{best:?}, {faster:.2} times faster");
 }
