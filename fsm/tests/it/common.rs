@@ -74,3 +74,46 @@ fn a_part_keeps_the_names_of_its_rules() {
     let names: Vec<&str> = program.fragments().map(|fragment| &*fragment.name).collect();
     assert_eq!(names, ["root", "blanks", "list"]);
 }
+
+/// A long word, and lists of them: the list is common as a whole, and so is the word, which is a part of it.
+fn words(first: &str) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").unwrap();
+    let letter = builder.class([('a', 'z')]);
+    let letters = builder.repeat(letter, 2, Some(90));
+    let (begin, end) = (builder.literal("begin "), builder.literal(" end"));
+    let word = builder.sequence([begin, letters, end]);
+    let word = builder.add_rule("word", word).unwrap();
+    let read = builder.rule(word);
+    let list = builder.declare("list").unwrap();
+    let again = builder.rule(list);
+    let item = builder.choice([read, again]);
+    let items = builder.repeat(item, 0, None);
+    let (open, close) = (builder.literal("["), builder.literal("]"));
+    let body = builder.sequence([open, items, close]);
+    builder.define(list, body).unwrap();
+    let order = if first == "list" { [list, word] } else { [word, list] };
+    order.into_iter().for_each(|rule| builder.add_common(rule));
+    let text = builder.sequence([read, again]);
+    builder.define(root, text).unwrap();
+    builder.finish(root).unwrap()
+}
+
+#[test]
+fn a_part_of_a_common_rule_is_copied_with_it() {
+    let texts = [
+        "begin abc end[]",
+        "begin abc end[begin de end[begin fgh end]]",
+        "begin a end[]",
+        "begin abc end[begin d end]",
+        "begin abc end[[]",
+        "[begin abc end]",
+    ];
+    for first in ["list", "word"] {
+        let grammar = words(first);
+        check(&grammar, texts.iter().map(|text| text.as_bytes()));
+        // The word is written once, not in the list again.
+        let written = compile(&grammar, &CompileOptions::default().shared_rules(Toggle::Off)).unwrap();
+        assert_eq!(built(&grammar).state_count(), written.state_count(), "{first}");
+    }
+}
