@@ -51,7 +51,7 @@ pub(crate) fn build(
     find_shared: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
 ) -> Result<(Draft, Places), AutomataError> {
     let mut shared: Vec<SharedMatch> = Vec::new();
-    let mut is_shared = |rule| {
+    let plan = Plan::new(grammar, options, parts, root, |rule| {
         if shared.iter().any(|known| known.has(rule)) {
             return true;
         }
@@ -59,12 +59,7 @@ pub(crate) fn build(
         let is_known = found.is_some();
         shared.extend(found);
         is_known
-    };
-    // The whole reaches all of them. Their own order is the best one: what is found has the automata of its parts.
-    for &rule in grammar.common().iter().filter(|&&rule| root == grammar.root() && rule != root) {
-        is_shared(rule);
-    }
-    let plan = Plan::new(grammar, options, parts, root, is_shared);
+    });
     let mut builder = Builder {
         grammar,
         options,

@@ -4,7 +4,7 @@ use grammask_grammar_ir::{ExprId, Grammar, RuleId, Toggle};
 
 use crate::build::expressions::{self, Places};
 use crate::build::shared_rules::SharedMatch;
-use crate::compile::find_shared_rules::find_shared_rules;
+use crate::compile::find_shared_rules::{find_all_shared_rules, find_shared_rules, reaches_no_common};
 use crate::draft::ids::DraftFragmentId;
 use crate::draft::names::write_out_forks;
 use crate::draft::prebuilt::PrebuiltStates;
@@ -53,8 +53,7 @@ pub(crate) fn compile_around_shared(
     found: &[SharedMatch],
 ) -> Result<Program, AutomataError> {
     let scope = Scope { root: grammar.root(), may_share: true, parts };
-    let mut find = |rule| found.iter().find(|shared| shared.has(rule)).cloned();
-    run_passes_around(grammar, options, scope, &mut find).map(|(program, ..)| program)
+    compile_found(grammar, options, scope, found).map(|(program, ..)| program)
 }
 
 fn whole<'p>(grammar: &Grammar, parts: &'p Parts<'p>) -> Scope<'p> {
@@ -104,8 +103,11 @@ pub(crate) fn compile_with_places(
     grammar: &Grammar,
     options: &CompileOptions,
 ) -> Result<(Program, CompiledPlaces), AutomataError> {
+    // Only parts that have no common parts themselves, so that this is not called below itself without end.
+    let mut find =
+        |rule| reaches_no_common(grammar, rule).then(|| find_shared_rules(grammar, rule, options)).flatten();
     let (program, Places { rules, counted, any_escape }, numbers) =
-        run_passes(grammar, options, whole(grammar, &Parts::none()))?;
+        run_passes_around(grammar, options, whole(grammar, &Parts::none()), &mut find)?;
     let counted = counted.into_iter().filter(|((_, spelling, _), _)| spelling.is_plain());
     let counted = counted.map(|((body, _, count), fragment)| (body, count, fragment)).collect();
     let FragmentNumbers { ranges, numbers, .. } = numbers;
@@ -117,7 +119,21 @@ fn run_passes(
     options: &CompileOptions,
     scope: Scope<'_>,
 ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
+    if scope.may_share && scope.root == grammar.root() {
+        return compile_found(grammar, options, scope, &find_all_shared_rules(grammar, options));
+    }
     let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
+    run_passes_around(grammar, options, scope, &mut find)
+}
+
+/// As [`run_passes`], with the automata of the common rules that were found before.
+fn compile_found(
+    grammar: &Grammar,
+    options: &CompileOptions,
+    scope: Scope<'_>,
+    found: &[SharedMatch],
+) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
+    let mut find = |rule| found.iter().find(|shared| shared.has(rule)).cloned();
     run_passes_around(grammar, options, scope, &mut find)
 }
 

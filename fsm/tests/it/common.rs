@@ -117,3 +117,24 @@ fn a_part_of_a_common_rule_is_copied_with_it() {
         assert_eq!(built(&grammar).state_count(), written.state_count(), "{first}");
     }
 }
+
+/// Common rules that refer to one another, in a ring.
+#[test]
+fn common_rules_in_a_ring() {
+    const RULES: usize = 2_000;
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").unwrap();
+    let rules: Vec<_> = (0..RULES).map(|at| builder.declare(&format!("r{at}")).unwrap()).collect();
+    let ends = [builder.literal("("), builder.literal(")")];
+    for (at, &rule) in rules.iter().enumerate() {
+        let next = builder.rule(rules[(at + 1) % RULES]);
+        let inside = builder.optional(next);
+        let body = builder.sequence([ends[0], inside, ends[1]]);
+        builder.define(rule, body).unwrap();
+        builder.add_common(rule);
+    }
+    let first = builder.rule(rules[0]);
+    let text = builder.sequence([first, first]);
+    builder.define(root, text).unwrap();
+    check(&builder.finish(root).unwrap(), [b"()()".as_slice(), b"((()))(())", b"(()", b"()"]);
+}

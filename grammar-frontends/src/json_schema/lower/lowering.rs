@@ -179,7 +179,8 @@ pub(crate) fn lower<'s>(
     lowering.refuse_ambiguous_marks()?;
     let SchemaLowering { normalizer, mut builder, shared, .. } = lowering;
     normalizer.check_work()?;
-    // After those of any value, of which they are parts.
+    // The rules of any value were marked when they were declared. Those of numbers and strings are their parts, and are
+    // marked after them.
     let mut parts: Vec<RuleId> = shared.into_values().collect();
     parts.sort_unstable();
     parts.into_iter().for_each(|rule| builder.add_common(rule));
