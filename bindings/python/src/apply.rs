@@ -9,6 +9,7 @@ use numpy::{PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyU
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 /// Where the logits lie: address, rows, columns, and both strides, counted in elements.
 #[derive(FromPyObject)]
@@ -77,9 +78,11 @@ pub(crate) fn apply_bitmask_array(
     apply_at(dtype, &logits, &masks, width, rows.as_deref()).map(|()| true)
 }
 
+/// A number is an address. Everything else is asked for its address, also a tensor of one number, which would be converted
+/// to that number.
 pub(crate) fn address(memory: &Bound<'_, PyAny>) -> PyResult<usize> {
-    match memory.extract::<usize>() {
-        Ok(address) => Ok(address),
+    match memory.cast::<PyInt>() {
+        Ok(address) => address.extract(),
         Err(_) => memory.call_method0(intern!(memory.py(), "data_ptr"))?.extract(),
     }
 }

@@ -93,6 +93,31 @@ def test_bitmasks_are_filled_in_tensors(info, compiler):
     assert (mask == -1).all() and mask.dtype == grammask.bitmask_dtype == torch.int32
 
 
+class OneNumber:
+    """A tensor of one number, which Python converts to that number: here, to what is no address."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def __index__(self):
+        return 8
+
+    __int__ = __index__
+
+
+def test_a_tensor_of_one_number_is_no_address():
+    logits, bits = np.zeros(3, np.float32), np.array([0b101], np.int32)
+    _native.apply_bitmask("float32", (OneNumber(logits), 1, 3, 3, 1), (OneNumber(bits), 1), 3, None)
+    assert logits.tolist() == [0, -np.inf, 0]
+    logits[:] = [0, 9, 1]
+    settings = [(0.0, 0, 1.0, 0, 0)]
+    chosen = _native.choose_tokens("float32", (OneNumber(logits), 1, 3, 3), (OneNumber(bits), 1, 1), 3, None, settings)
+    assert chosen == [2]
+
+
 class Tensor:
     """As much of a tensor on a CUDA device as is asked of it; its memory is an array's."""
 
@@ -132,7 +157,7 @@ def torch(monkeypatch):
     """A module that says it is torch, and kernels that say they ran on a device."""
 
     def current_stream(device):
-        assert device is DEVICE
+        assert device == DEVICE.index
         return types.SimpleNamespace(cuda_stream=STREAM)
 
     module = types.SimpleNamespace(
@@ -140,6 +165,7 @@ def torch(monkeypatch):
         Tensor=Tensor,
         tensor=lambda values, dtype, device: Tensor(np.array(values, np.int32), dtype),
         cuda=types.SimpleNamespace(current_stream=current_stream),
+        _C=types.SimpleNamespace(),
         version=types.SimpleNamespace(hip=None),
     )
     monkeypatch.setitem(__import__("sys").modules, "torch", module)
@@ -182,6 +208,8 @@ def test_tensors_on_a_device_go_to_the_kernel(torch):
         wide[:, ::2] = logits
         assert (apply(wide[:, ::2]) == want).all() and not wide[:, 1::2].any()
         assert (apply(logits[1].copy(), Tensor(bits[1], torch.int32)) == want[1]).all()
+        torch._C._cuda_getCurrentRawStream = lambda device: STREAM * device
+        assert (apply(logits.copy()) == want).all(), "the stream, without an object for it"
         with pytest.raises(IndexError):
             apply(logits, indices=[ROWS])
         with pytest.raises(ValueError):

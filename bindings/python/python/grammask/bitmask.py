@@ -111,13 +111,15 @@ def apply_token_bitmask_inplace(
         raise TypeError(f"logits and bitmask must be numpy arrays or torch tensors, not {kinds}")
     if isinstance(bitmask, np.ndarray):
         bitmask = importlib.import_module("torch").from_numpy(bitmask)
-    if logits.device != bitmask.device:
-        raise ValueError(f"the logits are on {logits.device} and the bitmask is on {bitmask.device}")
-    if backend == "cpu" and logits.device.type != "cpu":
-        raise ValueError(f"backend 'cpu' cannot reach logits on {logits.device}")
-    if backend in ("cuda", "triton") and logits.device.type != "cuda":
-        raise ValueError(f"backend {backend!r} needs logits on a CUDA device, not on {logits.device}")
-    _apply_torch(logits, bitmask, vocab_size, indices, backend)
+    device = logits.device
+    kind = device.type
+    if device != bitmask.device:
+        raise ValueError(f"the logits are on {device} and the bitmask is on {bitmask.device}")
+    if backend == "cpu" and kind != "cpu":
+        raise ValueError(f"backend 'cpu' cannot reach logits on {device}")
+    if backend in ("cuda", "triton") and kind != "cuda":
+        raise ValueError(f"backend {backend!r} needs logits on a CUDA device, not on {device}")
+    _apply_torch(logits, bitmask, vocab_size, indices, backend, kind)
 
 
 def choose_tokens(
@@ -247,13 +249,13 @@ def _apply_numpy(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
         logits2[row, :width][allowed == 0] = -np.inf
 
 
-def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any, backend: str) -> None:
-    torch = importlib.import_module("torch")
-    if "float" not in str(logits.dtype):
+def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any, backend: str, device: str) -> None:
+    torch = sys.modules.get("torch") or importlib.import_module("torch")
+    dtype = str(logits.dtype).removeprefix("torch.")
+    if "float" not in dtype:
         raise TypeError(f"logits must be floats, which can be minus infinity, not {logits.dtype}")
     if bitmask.dtype != torch.int32:
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
-    device = logits.device.type
     if device == "cpu":
         # Tensors of this call's own: whatever others do to theirs meanwhile, these keep their shapes.
         logits, bitmask = logits.detach(), bitmask.detach()
@@ -261,19 +263,30 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
         raise ValueError("logits and bitmask must have one dimension or two")
     logits2 = logits if logits.dim() == 2 else logits.unsqueeze(0)
     bitmask2 = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
-    width = _width(logits2.shape[1], bitmask2.shape[1], vocab_size)
-    has_kernel = logits2.dtype in (torch.float32, torch.float16, torch.bfloat16)
+    (count, columns), (masks, words) = logits2.shape, bitmask2.shape
+    width = _width(columns, words, vocab_size)
+    has_kernel = dtype in ("float32", "float16", "bfloat16")
     if device == "cpu" and has_kernel:
-        rows = _row_list(indices, logits2.shape[0], bitmask2.shape[0])
-        bitmask2 = bitmask2.contiguous()
-        place = (logits2, *logits2.shape, *logits2.stride())
-        masks = (bitmask2, bitmask2.shape[1])
-        apply_bitmask(str(logits2.dtype).removeprefix("torch."), place, masks, width, rows)
+        rows = _row_list(indices, count, masks)
+        place = (logits2, count, columns, *logits2.stride())
+        apply_bitmask(dtype, place, (bitmask2.contiguous(), words), width, rows)
         return
-    rows = _row_tensor(torch, indices, logits2, bitmask2)
+    rows = _row_tensor(torch, indices, logits2, count, masks)
+    bitmask2 = bitmask2.contiguous()
     # Devices of AMD call themselves `cuda` too.
     if device == "cuda" and has_kernel and backend in ("auto", "cuda", "triton") and torch.version.hip is None:
-        obstacle = _apply_cuda(torch, logits2, bitmask2, width, rows)
+        index = logits2.device.index or 0
+        # A row must be one of both, and of the two only that of the logits is looked at.
+        place = (logits2.data_ptr(), min(count, masks), columns, *logits2.stride())
+        # Memory that goes after this call is used again on the same stream only, behind the kernel.
+        obstacle = apply_bitmask_cuda(
+            dtype,
+            (index, _current_stream(torch, index)),
+            place,
+            (bitmask2.data_ptr(), words),
+            width,
+            None if rows is None else (rows.data_ptr(), rows.numel()),
+        )
         if obstacle is None:
             return
         if backend == "cuda":
@@ -282,29 +295,18 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     _apply_operations(torch, logits2, bitmask2, width, rows)
 
 
-def _row_tensor(torch: Any, indices: Any, logits: Any, bitmask: Any) -> Any:
+def _current_stream(torch: Any, device: int) -> Any:
+    """The handle of the stream that torch puts work on. The public way to it takes longer than the rest of the call."""
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return raw(device) if raw is not None else torch.cuda.current_stream(device).cuda_stream
+
+
+def _row_tensor(torch: Any, indices: Any, logits: Any, count: int, masks: int) -> Any:
     """The rows on the device of the logits. Those that are there already are not read: that would wait for it."""
     if isinstance(indices, torch.Tensor) and indices.device.type != "cpu":
         return indices.to(device=logits.device, dtype=torch.int32).contiguous()
-    rows = _row_list(indices, logits.shape[0], bitmask.shape[0])
+    rows = _row_list(indices, count, masks)
     return None if rows is None else torch.tensor(rows, dtype=torch.int32, device=logits.device)
-
-
-def _apply_cuda(torch: Any, logits: Any, bitmask: Any, width: int, rows: Any) -> str | None:
-    """Puts the kernel on torch's current stream, or says why it cannot be."""
-    bitmask = bitmask.contiguous()
-    # A row must be one of both, and of the two only that of the logits is looked at.
-    count = min(logits.shape[0], bitmask.shape[0])
-    # Memory that goes after this call is used again on the same stream only, behind the kernel.
-    stream = torch.cuda.current_stream(logits.device).cuda_stream
-    return apply_bitmask_cuda(
-        str(logits.dtype).removeprefix("torch."),
-        (logits.device.index or 0, stream),
-        (logits.data_ptr(), count, logits.shape[1], *logits.stride()),
-        (bitmask.data_ptr(), bitmask.shape[1]),
-        width,
-        None if rows is None else (rows.data_ptr(), rows.numel()),
-    )
 
 
 def _apply_operations(torch: Any, logits: Any, bitmask: Any, width: int, rows: Any) -> None:
