@@ -6,7 +6,7 @@
 //
 // A row is read in groups of 16 bytes, E logits each. Rows need not begin at a multiple of 16 bytes: group 0 begins
 // `shift` logits before the row, so that all groups are aligned, and groups that stick out of the row at either end
-// are done logit by logit. GROUPS groups are a tile, which is the work of one block of threads.
+// are done logit by logit. GROUPS or WRITTEN_GROUPS groups are a tile, which is the work of one block of threads.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -15,10 +15,17 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 constexpr u32 THREADS = 256;
-// Groups of 16 bytes that one thread looks at: enough loads at once to hide the latency of memory.
+// Groups of 16 bytes that one thread looks at: enough loads at once to hide the latency of memory. Where groups are
+// written, smaller tiles are faster.
 constexpr u32 PER_THREAD = 4;
 constexpr u32 GROUPS = THREADS * PER_THREAD;
+constexpr u32 WRITTEN_PER_THREAD = 2;
+constexpr u32 WRITTEN_GROUPS = THREADS * WRITTEN_PER_THREAD;
 constexpr u32 CUT_THREADS = 1024;
+// A selection counts in so many bins, which are as many bits of a key, and compares so many keys with one another.
+constexpr u32 BITS = 11;
+constexpr u32 BINS = 1u << BITS;
+constexpr u32 LIST = 512;
 constexpr int NOTHING_ALLOWED = -1;
 constexpr int NOTHING_POSSIBLE = -2;
 
@@ -163,11 +170,11 @@ template <class B> static __device__ void apply(const Batch &batch, B fill) {
     Row<B> row(batch, blockIdx.x / batch.tiles);
     if (!row.exists) return;
     constexpr u32 E = Group<B>::E;
-    u32 begin = (blockIdx.x % batch.tiles) * GROUPS + threadIdx.x, end = row.groups();
-    u32 bits[PER_THREAD];
-    Group<B> groups[PER_THREAD];
+    u32 begin = (blockIdx.x % batch.tiles) * WRITTEN_GROUPS + threadIdx.x, end = row.groups();
+    u32 bits[WRITTEN_PER_THREAD];
+    Group<B> groups[WRITTEN_PER_THREAD];
 #pragma unroll
-    for (u32 step = 0; step < PER_THREAD; step++) {
+    for (u32 step = 0; step < WRITTEN_PER_THREAD; step++) {
         u32 group = begin + step * THREADS;
         bits[step] = group < end && row.is_whole(group) ? row.bits(group) : Group<B>::ALL;
         if (bits[step] != 0 && bits[step] != Group<B>::ALL) {
@@ -175,7 +182,7 @@ template <class B> static __device__ void apply(const Batch &batch, B fill) {
         }
     }
 #pragma unroll
-    for (u32 step = 0; step < PER_THREAD; step++) {
+    for (u32 step = 0; step < WRITTEN_PER_THREAD; step++) {
         if (bits[step] == Group<B>::ALL) continue;
 #pragma unroll
         for (u32 lane = 0; lane < E; lane++) {
@@ -185,7 +192,7 @@ template <class B> static __device__ void apply(const Batch &batch, B fill) {
     }
     // The ends of the row, by the threads that have them.
 #pragma unroll 1
-    for (u32 step = 0; step < PER_THREAD; step++) {
+    for (u32 step = 0; step < WRITTEN_PER_THREAD; step++) {
         u32 group = begin + step * THREADS;
         if (group >= end || row.is_whole(group)) continue;
 #pragma unroll 1
@@ -252,19 +259,30 @@ static __device__ __noinline__ float weight_of(u64 key, const Cut &cut, float in
     return logit == cut.maximum ? 1.0f : exp_nonpositive((logit - cut.maximum) * inverse_temperature);
 }
 
-// Calls `visit` with the keys of the allowed logits of some groups, which this thread takes in turns with others.
+// Calls `visit` with the keys of the allowed logits of some groups, which this thread takes in turns with others. Loads
+// of 8 logits are under way at once: alone, each would wait for memory. More make the code longer and no faster.
 template <class T, class F>
 static __device__ void for_each_allowed(const Row<typename T::Bits> &row, u32 begin, u32 end, u32 step, F visit) {
     typedef typename T::Bits B;
+    constexpr u32 AHEAD = 8 / Group<B>::E;
     end = min(end, row.groups());
 #pragma unroll 1
-    for (u32 group = begin; group < end; group += step) {
-        u32 bits = row.bits(group);
-        if (bits == 0) continue;
-        Group<B> loaded = row.load(group);
+    for (u32 group = begin; group < end; group += AHEAD * step) {
+        u32 bits[AHEAD];
+        Group<B> loaded[AHEAD];
 #pragma unroll
-        for (u32 lane = 0; lane < Group<B>::E; lane++) {
-            if (bits >> lane & 1) visit(key_of(T::value(loaded.lanes[lane]), (u32)(row.first(group) + lane)));
+        for (u32 at = 0; at < AHEAD; at++) bits[at] = group + at * step < end ? row.bits(group + at * step) : 0;
+#pragma unroll
+        for (u32 at = 0; at < AHEAD; at++) {
+            if (bits[at] != 0) loaded[at] = row.load(group + at * step);
+        }
+#pragma unroll
+        for (u32 at = 0; at < AHEAD; at++) {
+            i64 first = row.first(group + at * step);
+#pragma unroll
+            for (u32 lane = 0; lane < Group<B>::E; lane++) {
+                if (bits[at] >> lane & 1) visit(key_of(T::value(loaded[at].lanes[lane]), (u32)(first + lane)));
+            }
         }
     }
 }
@@ -306,75 +324,151 @@ extern "C" __global__ void __launch_bounds__(THREADS) grammask_argmax(Batch batc
 // Weights as whole numbers, whose sum does not depend on the order in which threads add them up.
 static __device__ u64 fixed(float weight) { return (u64)(weight * 1099511627776.0f); }
 
-// The smallest key such that the tokens with at least this key reach `wanted`, counted (`BY_COUNT`) or weighed: eight
-// bits of the key at a time, from the top, each by a histogram of the tokens that agree with the bits found so far.
+// What the threads of a block share while they select.
+struct Selection {
+    u64 bins[BINS];
+    u64 list[LIST];
+    u64 warps[CUT_THREADS / 32];
+    u64 missing;
+    u64 key;
+    u32 bin;
+    u32 listed;
+};
+
+// Adds up the bins in place: each becomes the sum of those up to it, and with it.
+static __device__ void add_up(u64 *bins, u64 *warps) {
+    constexpr u32 EACH = BINS / CUT_THREADS;
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    u64 sums[EACH], sum = 0;
+    for (u32 at = 0; at < EACH; at++) sums[at] = sum += bins[threadIdx.x * EACH + at];
+    u64 up_to = sum;
+    for (u32 distance = 1; distance < 32; distance *= 2) {
+        u64 other = __shfl_up_sync(~0u, up_to, distance);
+        if (lane >= distance) up_to += other;
+    }
+    if (lane == 31) warps[warp] = up_to;
+    __syncthreads();
+    u64 before = up_to - sum;
+    for (u32 other = 0; other < warp; other++) before += warps[other];
+    for (u32 at = 0; at < EACH; at++) bins[threadIdx.x * EACH + at] = before + sums[at];
+    __syncthreads();
+}
+
+// The smallest key such that the tokens with at least this key reach a number (`BY_COUNT`), or a share of the weights
+// of all that the cut keeps.
+//
+// Tokens are counted by how far their logits are from the maximum, in bins that are alike in width. The bin in which the
+// sum is reached holds few tokens as a rule; those are listed and compared with one another. While they are too many
+// for the list, they are counted again by the next bits of their keys, from the top.
 template <class T, bool BY_COUNT>
-static __device__ u64 select(const Row<typename T::Bits> &row, const Cut &cut, float inverse_temperature, u64 wanted, u64 *histogram) {
-    __shared__ u64 found, missing;
-    __shared__ int is_done;
-    u64 prefix = 0;
-    for (int at = 56; at >= 0; at -= 8) {
-        if (threadIdx.x < 256) histogram[threadIdx.x] = 0;
+static __device__ u64 select(const Row<typename T::Bits> &row, const Cut &cut, float inverse_temperature, u64 count, float share, Selection &shared) {
+    // Weights that are further off are nothing. Logits are seldom more than 32 apart where they matter.
+    float scale = (BY_COUNT ? 1.0f : inverse_temperature) * (BINS / 32);
+    auto amount = [&](u64 key) { return BY_COUNT ? 1 : fixed(weight_of(key, cut, inverse_temperature)); };
+    // A smaller key has no smaller distance. Infinity less itself would be no number.
+    auto distance = [&](u64 key) {
+        float logit = logit_of(key);
+        return logit == cut.maximum ? 0 : (u32)fminf((cut.maximum - logit) * scale, BINS - 1.0f);
+    };
+    constexpr u32 ANY = ~0u;
+    u32 at_distance = ANY;
+    u64 prefix = 0, wanted = count;
+    // Bits of the key that are not known.
+    u32 open = 64;
+    auto is_candidate = [&](u64 key) {
+        if (key < cut.key || key <= IMPOSSIBLE) return false;
+        if (at_distance == ANY) return true;
+        return distance(key) == at_distance && (open == 64 || key >> open == prefix >> open);
+    };
+    u32 listed = ANY;
+    while (listed > LIST) {
+        bool is_first = at_distance == ANY;
+        u32 next = open > BITS ? open - BITS : 0, last = (1u << (open - next)) - 1;
+        for (u32 at = threadIdx.x; at < BINS; at += CUT_THREADS) shared.bins[at] = 0;
+        if (threadIdx.x == 0) {
+            shared.bin = ANY;
+            shared.missing = 0;
+            shared.listed = 0;
+        }
         __syncthreads();
-        // Neighbours are often of the same bin, above all in the first round: one addition in shared memory for each
-        // run of them.
+        // Neighbours are often of the same bin: one addition in shared memory for each run of them.
         u32 bin_of_run = 0;
         u64 run = 0;
         for_each_allowed<T>(row, threadIdx.x, ~0u, CUT_THREADS, [&](u64 key) {
-            if (key < cut.key || key <= IMPOSSIBLE) return;
-            if (at < 56 && key >> (at + 8) != prefix >> (at + 8)) return;
-            u64 amount = BY_COUNT ? 1 : fixed(weight_of(key, cut, inverse_temperature));
-            u32 bin = (u32)(key >> at) & 255;
+            if (!is_candidate(key)) return;
+            u32 bin = is_first ? distance(key) : last - ((u32)(key >> next) & last);
             if (bin != bin_of_run) {
-                if (run) atomicAdd(histogram + bin_of_run, run);
+                if (run) atomicAdd(shared.bins + bin_of_run, run);
                 bin_of_run = bin;
                 run = 0;
             }
-            run += amount;
+            run += amount(key);
         });
-        if (run) atomicAdd(histogram + bin_of_run, run);
+        if (run) atomicAdd(shared.bins + bin_of_run, run);
         __syncthreads();
-        if (threadIdx.x == 0) {
-            int bin = 255;
-            for (; bin >= 0 && histogram[bin] < wanted; bin--) wanted -= histogram[bin];
-            // Rounding, or fewer tokens than asked for: everything is kept.
-            is_done = bin < 0 ? 1 : histogram[bin] == wanted ? 2 : 0;
-            found = prefix | (u64)(bin < 0 ? 0 : bin) << at;
-            missing = wanted;
+        add_up(shared.bins, shared.warps);
+        if (!BY_COUNT && is_first) wanted = max((u64)((double)share * (double)shared.bins[BINS - 1]), 1ull);
+        for (u32 at = threadIdx.x; at < BINS; at += CUT_THREADS) {
+            u64 before = at == 0 ? 0 : shared.bins[at - 1];
+            if (before < wanted && wanted <= shared.bins[at]) {
+                shared.bin = at;
+                shared.missing = wanted - before;
+            }
         }
         __syncthreads();
-        prefix = found;
-        wanted = missing;
-        int done = is_done;
+        u32 bin = shared.bin;
+        wanted = shared.missing;
         __syncthreads();
-        if (done == 1) return cut.key;
-        // The whole bin is kept.
-        if (done == 2) return max(prefix, cut.key);
+        // Fewer tokens than asked for: everything is kept.
+        if (bin == ANY) return cut.key;
+        if (is_first) {
+            at_distance = bin;
+        } else {
+            prefix |= (u64)(last - bin) << next;
+            open = next;
+        }
+        for_each_allowed<T>(row, threadIdx.x, ~0u, CUT_THREADS, [&](u64 key) {
+            if (!is_candidate(key)) return;
+            u32 at = atomicAdd(&shared.listed, 1u);
+            if (at < LIST) shared.list[at] = key;
+        });
+        __syncthreads();
+        listed = shared.listed;
+        __syncthreads();
     }
-    return prefix;
+    // The key whose own amount, added to those of all larger keys, reaches what is wanted.
+    for (u32 at = threadIdx.x; at < listed; at += CUT_THREADS) shared.bins[at] = amount(shared.list[at]);
+    __syncthreads();
+    for (u32 at = threadIdx.x; at < listed; at += CUT_THREADS) {
+        u64 key = shared.list[at], before = 0;
+        for (u32 other = 0; other < listed; other++) {
+            if (shared.list[other] > key) before += shared.bins[other];
+        }
+        if (before < wanted && wanted <= before + shared.bins[at]) shared.key = key;
+    }
+    __syncthreads();
+    u64 key = shared.key;
+    __syncthreads();
+    return key;
 }
 
 // The maximum of each row, and which tokens its limits keep.
 template <class T> static __device__ void find_cut(const Batch &batch, const Settings *settings, const u64 *tiles, Cut *cuts) {
-    __shared__ u64 shared[CUT_THREADS];
+    __shared__ Selection shared;
     Settings setting = settings[blockIdx.x];
     u64 mine = 0;
     for (u32 tile = threadIdx.x; tile < batch.tiles; tile += CUT_THREADS) mine = max(mine, tiles[(u64)blockIdx.x * batch.tiles + tile]);
-    u64 top = reduce<CUT_THREADS>(mine, shared, [](u64 a, u64 b) { return max(a, b); });
+    u64 top = reduce<CUT_THREADS>(mine, shared.bins, [](u64 a, u64 b) { return max(a, b); });
     Cut cut = {0, logit_of(top), top == 0 ? NOTHING_ALLOWED : top <= IMPOSSIBLE ? NOTHING_POSSIBLE : 0};
     if (cut.code == 0) {
         Row<typename T::Bits> row(batch, blockIdx.x);
         if (setting.top_k == 1) {
             cut.key = top;
         } else if (setting.top_k > 1) {
-            cut.key = select<T, true>(row, cut, setting.inverse_temperature, setting.top_k, shared);
+            cut.key = select<T, true>(row, cut, setting.inverse_temperature, setting.top_k, 0.0f, shared);
         }
         if (setting.top_p < 1.0f && setting.top_k != 1) {
-            u64 sum = 0;
-            for_each_allowed<T>(row, threadIdx.x, ~0u, CUT_THREADS, [&](u64 key) { sum += fixed(weight_of(key, cut, setting.inverse_temperature)); });
-            sum = reduce<CUT_THREADS>(sum, shared, [](u64 a, u64 b) { return a + b; });
-            u64 wanted = (u64)((double)setting.top_p * (double)sum);
-            cut.key = select<T, false>(row, cut, setting.inverse_temperature, max(wanted, 1ull), shared);
+            cut.key = select<T, false>(row, cut, setting.inverse_temperature, 0, setting.top_p, shared);
         }
     }
     if (threadIdx.x == 0) cuts[blockIdx.x] = cut;

@@ -1,16 +1,31 @@
 //! `cargo xtask gpu`: all tests and measurements of `gpu-apply`, on a machine with an NVIDIA device.
 //!
-//! On other machines the parts that need none run, and the rest says why it was left out.
+//! On other machines the parts that need none run, and the rest says why it was left out. A machine with a device often
+//! has no Rust: `--pack FOLDER` builds everything here, and `run.sh` in that folder takes the same steps there.
 
-use std::process::{Command, Stdio};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::codegen;
-use crate::shell::{cargo, run as run_command};
+use crate::shell::{cargo, executables, run as run_command};
 use crate::workspace::Workspace;
 
 const PACKAGE: &str = "grammask-gpu-apply";
+
+/// The steps that need a device, for a shell. Programs and files are named as in a pack.
+const STEPS: &str = include_str!("gpu.sh");
+
+/// Files that the steps need beside the programs.
+const FILES: [&str; 4] = [
+    "gpu-apply/benches/python_kernels.py",
+    "bindings/python/tests/conftest.py",
+    "bindings/python/tests/test_device.py",
+    "bindings/python/tests/test_tensors.py",
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -20,39 +35,56 @@ pub(crate) struct Arguments {
     /// Leaves out the times of the CPU.
     #[arg(long)]
     skip_cpu: bool,
-    /// The Python to look for torch and xgrammar in.
+    /// The Python to look for torch, xgrammar and this project's package in.
     #[arg(long, default_value = "python3")]
     python: String,
+    /// Builds everything that needs a device into this folder and runs none of it. `sh run.sh --require-device` there runs
+    /// it, on a machine without Rust too.
+    #[arg(long, value_name = "FOLDER")]
+    pack: Option<PathBuf>,
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if let Some(folder) = &arguments.pack {
+        return pack(workspace, folder);
+    }
     codegen::check(workspace)?;
-    for features in [&["--features", "cuda"][..], &[]] {
-        run_command(cargo(workspace, ["test", "--quiet", "--package", PACKAGE]).args(features))?;
-    }
-    if !arguments.skip_cpu {
-        run_command(&mut cargo(workspace, ["bench", "--quiet", "--package", PACKAGE, "--bench", "logits"]))?;
-    }
-    let mut device = cargo(workspace, ["bench", "--quiet", "--package", PACKAGE]);
-    device.args(["--features", "cuda", "--bench", "cuda", "--", "--record"]);
-    device.arg(workspace.root().join("record"));
+    run_command(&mut cargo(workspace, ["test", "--quiet", "--package", PACKAGE]))?;
+    run_command(
+        cargo(workspace, ["test", "--quiet", "--doc", "--package", PACKAGE]).args(["--features", "cuda"]),
+    )?;
+    let folder = workspace.target().join("gpu");
+    pack(workspace, &folder)?;
+    let mut steps = Command::new("sh");
+    steps.arg(folder.join("run.sh")).arg("--record").arg(workspace.root().join("record"));
+    steps.args(["--python", &arguments.python]);
     if arguments.require_device {
-        device.arg("--require-device");
+        steps.arg("--require-device");
     }
-    run_command(&mut device)?;
-    peers(workspace, arguments)
+    if arguments.skip_cpu {
+        steps.arg("--skip-cpu");
+    }
+    run_command(&mut steps)
 }
 
-/// The kernels of xgrammar on the same shapes, where its Python package is installed.
-fn peers(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let question = "import torch, xgrammar, sys; sys.exit(0 if torch.cuda.is_available() else 1)";
-    let mut probe = Command::new(&arguments.python);
-    probe.args(["-c", question]).stdout(Stdio::null()).stderr(Stdio::null());
-    if !probe.status().is_ok_and(|status| status.success()) {
-        println!("skipped: xgrammar's kernels need {} with torch, xgrammar and a device", arguments.python);
-        return Ok(());
+/// The programs, the files and the script that runs them.
+fn pack(workspace: &Workspace, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let build = ["bench", "--no-run", "--locked", "--package", PACKAGE, "--features", "cuda"];
+    let mut programs = executables(&mut cargo(workspace, build))?;
+    programs.extend(executables(cargo(workspace, build).args(["--test", "it"]))?);
+    for (name, program) in &programs {
+        put(program, folder, OsStr::new(name))?;
     }
-    let mut command = Command::new(&arguments.python);
-    command.arg("gpu-apply/benches/xgrammar_kernels.py").arg("record").current_dir(workspace.root());
-    run_command(&mut command)
+    for file in FILES.map(|file| workspace.root().join(file)) {
+        put(&file, folder, file.file_name().unwrap_or_default())?;
+    }
+    fs::write(folder.join("run.sh"), STEPS).with_context(|| format!("cannot write into {}", folder.display()))
+}
+
+fn put(file: &Path, folder: &Path, name: &OsStr) -> Result<()> {
+    let place = folder.join(name);
+    fs::copy(file, &place)
+        .with_context(|| format!("cannot copy {} to {}", file.display(), place.display()))?;
+    Ok(())
 }

@@ -15,10 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use cargo_metadata::Message;
 use clap::Parser;
 
-use crate::shell::{EVERYTHING, cargo, run as run_command};
+use crate::shell::{EVERYTHING, cargo, executables, run as run_command};
 use crate::workspace::Workspace;
 
 /// The baseline, relative to the root: the compiler and the processor in the first line, then a path and its instructions a line.
@@ -88,17 +87,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Option
 
 /// Builds the program with the features and the profile of the tests, and says where it is.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
-    let mut build =
-        cargo(workspace, ["build", "--bench", "counts", "--message-format=json-render-diagnostics"]);
-    let output = build.args(EVERYTHING).stderr(Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "the bench `counts` does not build");
-    let found = Message::parse_stream(output.stdout.as_slice()).filter_map(Result::ok).find_map(|message| {
-        match message {
-            Message::CompilerArtifact(artifact) if artifact.target.name == "counts" => artifact.executable,
-            _ => None,
-        }
-    });
-    Ok(found.context("cargo did not say where the bench `counts` is")?.into_std_path_buf())
+    let mut build = cargo(workspace, ["build", "--bench", "counts"]);
+    let programs = executables(build.args(EVERYTHING))?;
+    let counts = programs.into_iter().find(|(name, _)| name == "counts");
+    Ok(counts.context("cargo did not say where the bench `counts` is")?.1)
 }
 
 /// Runs the program below callgrind.

@@ -1,10 +1,11 @@
 //! Starting other programs.
 
 use std::ffi::OsStr;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use cargo_metadata::Message;
 
 use crate::workspace::{Crates, Workspace};
 
@@ -46,6 +47,19 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
         bail!("`{line}` failed: {status}");
     }
     Ok(())
+}
+
+/// Has `cargo` build, and gives the names and the places of the programs that it made.
+pub(crate) fn executables(build: &mut Command) -> Result<Vec<(String, PathBuf)>> {
+    build.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let output = build.output().context("could not start cargo")?;
+    ensure!(output.status.success(), "`{}` failed: {}", describe(build), output.status);
+    let artifacts = Message::parse_stream(output.stdout.as_slice()).filter_map(|message| match message {
+        Ok(Message::CompilerArtifact(artifact)) => Some(artifact),
+        _ => None,
+    });
+    let named = artifacts.filter_map(|artifact| Some((artifact.target.name, artifact.executable?.into())));
+    Ok(named.collect())
 }
 
 fn describe(command: &Command) -> String {

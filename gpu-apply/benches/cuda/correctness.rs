@@ -11,8 +11,6 @@ use grammask_gpu_apply::{
 
 use crate::memory::{Plain, Result, download, upload};
 
-const ROUNDS: usize = 400;
-
 trait Element: Logit {
     const TYPE: LogitType;
     type Plain: Plain + Eq + std::fmt::Debug + std::fmt::LowerHex;
@@ -53,19 +51,27 @@ impl Element for bf16 {
     }
 }
 
-pub(crate) fn run(device: &Device) -> Result<()> {
-    check::<f32>(device, 1)?;
-    check::<f16>(device, 2)?;
-    check::<bf16>(device, 3)?;
+pub(crate) fn run(device: &Device, rounds: usize) -> Result<()> {
+    let draws = [
+        check::<f32>(device, 1, rounds)?,
+        check::<f16>(device, 2, rounds)?,
+        check::<bf16>(device, 3, rounds)?,
+    ];
     check_upload(device)?;
-    println!("correct: apply, argmax and sample in f32, f16 and bf16, {ROUNDS} random shapes each; uploads");
+    println!("correct: apply, argmax and sample in f32, f16 and bf16, {rounds} random shapes each; uploads");
+    for (name, draws) in ["f32", "f16", "bf16"].iter().zip(draws) {
+        println!(
+            "draws in {name}: {} of {} are on the border of two tokens and differ",
+            draws.different, draws.all
+        );
+    }
     Ok(())
 }
 
-fn check<T: Element>(device: &Device, seed: u64) -> Result<()> {
+fn check<T: Element>(device: &Device, seed: u64, rounds: usize) -> Result<Draws> {
     let mut random = Rng::with_seed(seed);
     let mut draws = Draws::default();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let case = Case::<T>::random(&mut random, if round % 8 == 0 { 140_000 } else { 3000 });
         case.check_apply(device).map_err(|error| format!("{:?}, round {round}: {error}", T::TYPE))?;
         if case.column_stride == 1 {
@@ -77,7 +83,7 @@ fn check<T: Element>(device: &Device, seed: u64) -> Result<()> {
     if draws.different * 50 > draws.all {
         return Err(format!("{} of {} draws differ from the CPU's", draws.different, draws.all).into());
     }
-    Ok(())
+    Ok(draws)
 }
 
 #[derive(Default)]
@@ -113,10 +119,11 @@ impl<T: Element> Case<T> {
         let bit = |random: &mut Rng| u32::from(random.u8(..100) < percent);
         let words = rows * vocabulary.div_ceil(32);
         let masks = (0..words).map(|_| (0..32).fold(0, |word, _| word << 1 | bit(random))).collect();
+        let rare = if random.u8(..4) == 0 { f32::INFINITY } else { f32::NEG_INFINITY };
         let logits = (0..rows * row_stride)
             .map(|_| match random.u8(..) {
                 0 => T::make(f32::NAN),
-                1 => T::make(f32::NEG_INFINITY),
+                1 => T::make(rare),
                 2..20 => T::make(4.0),
                 _ => T::make(random.f32() * 30.0 - 25.0),
             })
@@ -195,9 +202,9 @@ impl<T: Element> Case<T> {
         let settings: Vec<Sampling> = (0..count)
             .map(|_| {
                 Sampling::default()
-                    .temperature([0.0, 0.7, 1.0][random.usize(..3)])
-                    .top_k([0, 1, 5, 60][random.usize(..4)])
-                    .top_p([1.0, 0.95, 0.5][random.usize(..3)])
+                    .temperature([0.0, 0.01, 0.7, 1.0, 30.0][random.usize(..5)])
+                    .top_k([0, 1, 5, 60, 1000, 20_000][random.usize(..6)])
+                    .top_p([1.0, 0.999, 0.95, 0.5, 1e-6][random.usize(..5)])
                     .seed(random.u64(..))
                     .step(0)
             })

@@ -169,10 +169,10 @@ impl Kernels {
     }
 }
 
-/// Puts back the context that was current when it was made.
+/// Puts back the context that was current when it was made, if that was another one.
 pub(super) struct Current {
     driver: &'static Driver,
-    before: Handle,
+    before: Option<Handle>,
 }
 
 impl Current {
@@ -180,7 +180,8 @@ impl Current {
         let mut before = Handle::NULL;
         // SAFETY: writes one handle to where it is told.
         check(unsafe { (driver.current_context)(&raw mut before) }, "there is no current context")?;
-        if before != context {
+        let before = (before != context).then_some(before);
+        if before.is_some() {
             // SAFETY: the context is retained by the device that it comes from.
             check(unsafe { (driver.set_current_context)(context) }, "the device's context is lost")?;
         }
@@ -190,9 +191,11 @@ impl Current {
 
 impl Drop for Current {
     fn drop(&mut self) {
-        // SAFETY: it was current on this thread before. A context that has gone since is refused, which harms
-        // nobody.
-        let _refused = unsafe { (self.driver.set_current_context)(self.before) };
+        if let Some(before) = self.before {
+            // SAFETY: it was current on this thread before. A context that has gone since is refused, which harms
+            // nobody.
+            let _refused = unsafe { (self.driver.set_current_context)(before) };
+        }
     }
 }
 

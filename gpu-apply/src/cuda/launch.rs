@@ -91,8 +91,9 @@ impl DeviceBatch {
         }
     }
 
-    /// The arguments of the kernels, once it is known that they are possible.
-    fn resolve(&self) -> Result<Batch, ApplyError> {
+    /// The arguments of the kernels, once it is known that they are possible. A block of threads works on `tile` bytes of
+    /// a row.
+    fn resolve(&self, tile: u32) -> Result<Batch, ApplyError> {
         let plan = Plan::new(&self.layout)?;
         if plan.selection != Rows::All {
             return Err(ApplyError::layout("select rows in device memory by a list in device memory"));
@@ -103,7 +104,7 @@ impl DeviceBatch {
         // Ids are given back as signed numbers, and a block of threads is counted in 31 bits.
         let columns = u32::try_from(plan.columns).ok().filter(|&columns| columns < 1 << 30);
         let columns = columns.ok_or_else(|| ApplyError::layout("rows must be shorter than 2^30 logits"))?;
-        let tiles = columns.div_ceil(TILE_BYTES / self.logit.size() as u32) + 1;
+        let tiles = tiles(columns, tile, self.logit);
         let selected = self.selected() as u64;
         if selected * u64::from(tiles) >= 1 << 31 {
             return Err(ApplyError::layout("the batch is too large for one call; give it in parts"));
@@ -133,7 +134,7 @@ impl DeviceBatch {
 
     /// [`resolve`](Self::resolve), for kernels that read rows 16 bytes at a time.
     fn resolve_contiguous(&self) -> Result<Batch, ApplyError> {
-        let batch = self.resolve()?;
+        let batch = self.resolve(TILE_BYTES)?;
         if batch.column_stride != 1 && batch.columns > 1 {
             return Err(ApplyError::layout(
                 "choosing on a device needs the logits of a row side by side; copy them first",
@@ -145,8 +146,15 @@ impl DeviceBatch {
 
 /// Bytes of logits that one block of threads works on: 256 threads with 4 times 16 bytes each.
 const TILE_BYTES: u32 = 256 * 4 * 16;
+/// The same where logits are written.
+const WRITTEN_TILE_BYTES: u32 = 256 * 2 * 16;
 const THREADS: u32 = 256;
 const CUT_THREADS: u32 = 1024;
+
+/// Tiles of a row. One more than its length takes, because a row may begin within 16 bytes.
+fn tiles(columns: u32, tile: u32, logit: LogitType) -> u32 {
+    columns.div_ceil(tile / logit.size() as u32) + 1
+}
 
 /// `Batch` of the kernels.
 #[repr(C)]
@@ -255,7 +263,7 @@ impl Device {
     /// When the device has not enough memory.
     pub fn workspace(&self, rows: u32, columns: u32, logit: LogitType) -> Result<Workspace, ApplyError> {
         let rows = rows as usize;
-        let tiles = rows * (columns.div_ceil(TILE_BYTES / logit.size() as u32) as usize + 1);
+        let tiles = rows * tiles(columns, TILE_BYTES, logit) as usize;
         let words = rows * (size_of::<Settings>() + CUT_BYTES) / 8 + 2 * tiles;
         let memory = self.memory(words * 8)?;
         Ok(Workspace { memory, settings: Vec::new(), tiles, rows, device: self.clone() })
@@ -276,7 +284,7 @@ impl Device {
     /// this device for the size that the layout gives. No list may name a row twice, and nothing else may use
     /// the selected rows. `stream` must be a stream of the device's primary context, or null.
     pub unsafe fn apply_mask(&self, stream: RawStream, batch: &DeviceBatch) -> Result<(), ApplyError> {
-        let resolved = batch.resolve()?;
+        let resolved = batch.resolve(WRITTEN_TILE_BYTES)?;
         if resolved.selected == 0 || resolved.columns == 0 {
             return Ok(());
         }
