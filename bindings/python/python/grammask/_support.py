@@ -10,9 +10,8 @@ import json
 import logging
 import os
 import typing
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, InvalidStateError
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -55,8 +54,7 @@ class VocabType(enum.Enum):
     """One character of GPT-2's alphabet for each byte."""
 
 
-@dataclass(frozen=True)
-class Rejection:
+class Rejection(NamedTuple):
     """Why a token is refused; see ``GrammarMatcher.explain_rejection``."""
 
     token_id: int
@@ -68,7 +66,7 @@ class Rejection:
     """Place of the byte that is refused."""
     byte: int | None = None
     """That byte."""
-    possible: list[int] = field(default_factory=list)
+    possible: Sequence[int] = ()
     """The bytes that could come in its place."""
     may_end: bool = False
     """Whether the text could end before it."""
@@ -85,7 +83,7 @@ class Rejection:
         return f"byte {self.offset} of {spell(self.token)} is {found}; expected {expected}"
 
 
-def _spell(possible: list[int]) -> str:
+def _spell(possible: Sequence[int]) -> str:
     shown = ", ".join(repr(chr(byte)) if 32 <= byte < 127 else f"0x{byte:02x}" for byte in possible[:16])
     return shown + (", ..." if len(possible) > 16 else "") if possible else "nothing"
 
