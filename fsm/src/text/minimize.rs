@@ -143,7 +143,7 @@ impl Refinement {
             }
             meter.spend(sources.len() + 1)?;
             // By state: the arcs of one state into the block are neighbours, and so are their ranges.
-            sources.sort_unstable();
+            sources.sort();
             letters.clear();
             marked.clear();
             for arcs in sources.chunk_by(|left, right| left.0 == right.0) {
