@@ -171,7 +171,8 @@ setters! { CompileOptions {
 #[non_exhaustive]
 pub struct TextLimits {
     /// Most states of any one automaton, deterministic or not (default: 50,000). Intermediate automata
-    /// before they are determinised may have four times as many.
+    /// before they are determinised may have four times as many, and a pattern of few states with a bound on
+    /// its length eight times as many.
     pub max_states: usize,
     /// Most steps of work taken together, 20 to 40 ns each (default: 20,000,000).
     pub max_steps: usize,

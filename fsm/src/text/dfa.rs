@@ -180,12 +180,18 @@ impl RangeDfa {
                     rights = &rights[1..];
                 }
             }
-            meter.states(pairs.len())?;
+            match counted.is_some() && self.state_count() <= SMALL_PATTERN {
+                true => meter.counted_states(pairs.len())?,
+                false => meter.states(pairs.len())?,
+            }
             builder.end_state(self.is_final(left) && other.is_final(right));
         }
         Ok(builder.finish())
     }
 }
+
+/// A pattern of at most so many states may be multiplied by a large bound on the length, such as a URI of 2,083 characters.
+const SMALL_PATTERN: usize = 512;
 
 /// The numbers of the pairs of states that were met, [`Id::NONE`] for the others.
 struct PairNumbers {

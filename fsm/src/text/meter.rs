@@ -61,6 +61,11 @@ impl Meter {
         self.check(states, self.limits.max_states)
     }
 
+    /// States of a product with a bound on the length, which grows with the bound and not faster.
+    pub(crate) fn counted_states(&self, states: usize) -> Result<(), Failure> {
+        self.check(states, 8 * self.limits.max_states)
+    }
+
     pub(crate) fn nondeterministic_states(&self, states: usize) -> Result<(), Failure> {
         self.check(states, 4 * self.limits.max_states)
     }

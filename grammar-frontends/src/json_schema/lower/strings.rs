@@ -319,7 +319,7 @@ impl<'s> SchemaLowering<'s> {
             })
             .collect();
         let limit = self.normalizer.options.limits.states as u64;
-        if !weights.is_empty() && counted_states(&weights, length) > limit.saturating_mul(16) {
+        if !weights.is_empty() && counted_states(&weights, length) > limit.saturating_mul(80) {
             let keyword = if max.is_some() { "maxLength" } else { "minLength" };
             let reason = format!(
                 "keeping a length of {} beside the pattern or format takes more than {limit} states",
