@@ -6,11 +6,11 @@ use grammask::json_schema::{
 };
 use grammask::regex::{Dialect, Groups, LetterCase, Matching};
 use grammask::{EbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
-use crate::errors::{is_compat, raise};
+use crate::errors::{is_compat, pass_on, raise};
 use crate::settings::{Setting, Settings, set_fields, wrong_value};
 
 /// Spaces of one level of indentation, at most.
@@ -122,10 +122,17 @@ fn retriever(function: &Bound<'_, PyAny>) -> PyResult<Retriever> {
     if !function.is_callable() {
         return Err(PyTypeError::new_err("`retriever` must be a function from a URI to a schema"));
     }
+    pass_on(None);
     let function = function.clone().unbind();
     Ok(Retriever::new(move |uri| {
         let text = Python::try_attach(|py| {
-            let schema = function.bind(py).call1((uri,)).map_err(|error| error.to_string())?;
+            let schema = function.bind(py).call1((uri,)).map_err(|error| {
+                let message = error.to_string();
+                if !error.is_instance_of::<PyException>(py) {
+                    pass_on(Some(error));
+                }
+                message
+            })?;
             match schema.is_none() {
                 true => Err("the retriever has no such document".to_owned()),
                 false => schema_text(&schema).map_err(|error| error.to_string()),

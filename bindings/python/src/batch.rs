@@ -75,6 +75,8 @@ impl BatchGrammarMatcher {
         }
         let missing = matchers.iter_mut().zip(missing()).filter(|(_, missing)| *missing);
         let outcomes = self.fill(py, missing.map(|(matcher, _)| matcher), &mut masks);
+        // Only masks of `fill_mask_kind` and `batch_fill_mask_kinds` are compared with the next.
+        matchers.iter_mut().for_each(|matcher| matcher.forget_mask());
         (masks, outcomes.into_iter().map(|outcome| outcome.map(drop)).collect())
     }
 
@@ -233,8 +235,14 @@ impl BatchGrammarMatcher {
         let mut borrowed = borrow(&matchers)?;
         let mut masks = vec![0; borrowed.iter().map(|matcher| matcher.words()).sum()];
         let kinds = self.fill(py, borrowed.iter_mut(), &mut masks);
-        let mut rows = MaskRows::of(bitmask, &mut KnownType::default())?;
-        let places = places(py, &rows, &borrowed, &indices)?;
+        let rows = MaskRows::of(bitmask, &mut KnownType::default());
+        let places =
+            rows.and_then(|rows| places(py, &rows, &borrowed, &indices).map(|places| (rows, places)));
+        // Where this raises, the caller need not have copied any row: all are new the next time.
+        if places.is_err() || kinds.iter().any(Result::is_err) {
+            borrowed.iter_mut().for_each(|matcher| matcher.forget_mask());
+        }
+        let (mut rows, places) = places?;
         let mut left = &*masks;
         for ((matcher, place), kind) in borrowed.iter().zip(places).zip(&kinds) {
             let (mask, rest) = left.split_at(matcher.words());

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "the memory of arrays and tensors is reached through their addresses")]
 
 use grammask::apply::{ApplyError, Layout, Logit, Processor, Rows, Sampling, half, sample};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -10,9 +11,9 @@ use crate::apply::address;
 /// How one row is drawn: temperature, `top_k`, `top_p`, seed, step.
 type Draw = (f32, u32, f32, u64, u64);
 
-/// Draws a token for each row. `grammask.choose_tokens` calls it with arrays or tensors of its own, whose columns follow one
-/// another. Logits come with their address or tensor, rows, columns and the stride from row to row. Masks come with their
-/// address or tensor, rows and words.
+/// Draws a token for each row. `grammask.choose_tokens` calls it with arrays or with tensors of its own, whose columns follow
+/// one another. Logits come with rows, columns and the stride from row to row, masks with rows and words. Arrays are asked
+/// here whether they still are so large.
 #[pyfunction]
 pub(crate) fn choose_tokens(
     dtype: &str,
@@ -43,7 +44,13 @@ pub(crate) fn choose_tokens(
     let (Some(elements), Some(words)) = (elements, words) else {
         return Err(PyValueError::new_err("there are too many logits"));
     };
-    let place = Place { masks: address(&masks.0)?, words, logits: address(&tensor)?, elements };
+    let size = if dtype == "float32" { 4 } else { 2 };
+    let place = Place {
+        masks: memory(&masks.0, words, 4)?,
+        words,
+        logits: memory(&tensor, elements, size)?,
+        elements,
+    };
     let mut chosen = vec![0; settings.len()];
     let outcome = match dtype {
         "float32" => place.draw::<f32>(&layout, &settings, &mut chosen),
@@ -53,6 +60,29 @@ pub(crate) fn choose_tokens(
     };
     outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(chosen)
+}
+
+/// The address of so many elements of a size.
+fn memory(owner: &Bound<'_, PyAny>, count: usize, size: usize) -> PyResult<usize> {
+    let address = match owner.cast::<PyUntypedArray>() {
+        Err(_) => address(owner)?,
+        Ok(array) => {
+            let is_whole =
+                array.len() == count && array.dtype().itemsize() == size && array.is_c_contiguous();
+            if !is_whole {
+                return Err(PyValueError::new_err("an array changed its shape while it was looked at"));
+            }
+            // SAFETY: the object is an array, and the lock is held while its fields are read.
+            unsafe { (*array.as_array_ptr()).fields.data as usize }
+        }
+    };
+    match address {
+        0 => Err(PyValueError::new_err("the memory of a tensor is gone")),
+        _ if !address.is_multiple_of(size) => {
+            Err(PyValueError::new_err("logits and bitmask must be aligned to their elements; copy them"))
+        }
+        _ => Ok(address),
+    }
 }
 
 /// Where logits and masks lie, and how many elements each has.
@@ -70,21 +100,14 @@ impl Place {
         settings: &[Sampling],
         chosen: &mut [u32],
     ) -> Result<(), ApplyError> {
-        // SAFETY: the arrays or tensors named these addresses and shapes just now, and the interpreter's lock is held, so
-        // that nobody frees the memory. Unaligned data gets an empty slice, which the layout does not fit.
-        let (logits, masks) =
-            unsafe { (slice::<T>(self.logits, self.elements), slice::<u32>(self.masks, self.words)) };
+        // SAFETY: the arrays or tensors named these addresses and shapes just now, which are neither null nor unaligned, and
+        // the interpreter's lock is held, so that nobody frees the memory.
+        let (logits, masks) = unsafe {
+            (
+                std::slice::from_raw_parts(self.logits as *const T, self.elements),
+                std::slice::from_raw_parts(self.masks as *const u32, self.words),
+            )
+        };
         sample(Processor::default(), logits, masks, layout, settings, chosen)
     }
-}
-
-/// # Safety
-///
-/// So many elements lie at the address, unless it is null or not aligned to them.
-unsafe fn slice<'m, T>(address: usize, length: usize) -> &'m [T] {
-    if address == 0 || !address.is_multiple_of(align_of::<T>()) {
-        return &[];
-    }
-    // SAFETY: the caller vouches for it.
-    unsafe { std::slice::from_raw_parts(address as *const T, length) }
 }

@@ -2,6 +2,7 @@
 //!
 //! The classes are written in Python (`grammask/exception.py`), so that they pickle and can be read.
 
+use std::cell::RefCell;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -70,8 +71,21 @@ pub(crate) fn raise(py: Python<'_>, name: &str, message: impl AsRef<str>) -> PyE
     exception(py, name, message.as_ref(), None)
 }
 
+thread_local! {
+    /// An exception of a callback on this thread that is no error of the structure: Ctrl-C, or the end of the program.
+    static PASSED_ON: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Sets the exception that is raised in place of the next compilation's error on this thread.
+pub(crate) fn pass_on(raised: Option<PyErr>) {
+    PASSED_ON.set(raised);
+}
+
 /// The error of a frontend or the compiler, with its places as attributes.
 pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyErr {
+    if let Some(raised) = PASSED_ON.take() {
+        return raised;
+    }
     if let Some(reason) = error.interrupted() {
         return interrupted(py, reason);
     }

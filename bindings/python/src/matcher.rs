@@ -129,7 +129,11 @@ impl GrammarMatcher {
     ) -> Result<bool, MatchError> {
         if *self.stop_tokens() != StopTokens::Vocabulary {
             // Errors of the mask by the vocabulary's stop tokens need not be errors by this matcher's own.
-            return self.fill_words(row).map(|_| true);
+            // Only masks of `fill_mask_kind` are compared with the ones before and after them.
+            self.forget_mask();
+            let kind = self.fill_words(row);
+            self.forget_mask();
+            return kind.map(|kind| kind != MaskKind::All);
         }
         let mask = known?;
         mask.write(row);
@@ -153,6 +157,11 @@ impl GrammarMatcher {
 
     pub(crate) fn fill_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
         each!(&mut self.matcher, matcher => matcher.fill_mask_words(words))
+    }
+
+    /// Makes the next mask of `fill_mask_kind` count as new.
+    pub(crate) fn forget_mask(&mut self) {
+        each!(&mut self.matcher, matcher => matcher.forget_last_mask());
     }
 
     fn is_at_end(&self) -> bool {
@@ -404,8 +413,10 @@ impl GrammarMatcher {
     ) -> PyResult<&'static str> {
         let mut mask = vec![0; self.words];
         let kind = detach(py, || self.fill_words(&mut mask)).map_err(|error| match_error(py, &error))?;
-        let mut rows = MaskRows::of(bitmask, &mut self.known_type)?;
-        let place = rows.check(py, index, self.words)?;
+        let rows = MaskRows::of(bitmask, &mut self.known_type);
+        let place = rows.and_then(|rows| rows.check(py, index, self.words).map(|place| (rows, place)));
+        // A mask that was not handed out is new the next time.
+        let (mut rows, place) = place.inspect_err(|_| self.forget_mask())?;
         #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
         // SAFETY: what is called meanwhile is no Python code.
         let row = unsafe { rows.row(place) };
@@ -435,6 +446,7 @@ impl GrammarMatcher {
     fn allowed_token_ids(&mut self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let mut mask = grammask::TokenMask::new(self.matcher.vocabulary().len());
         let filled = each!(&mut self.matcher, matcher => matcher.fill_mask(&mut mask));
+        self.forget_mask();
         filled.map_err(|error| match_error(py, &error))?;
         Ok(mask.iter().map(TokenId::get).collect())
     }

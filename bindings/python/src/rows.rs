@@ -110,6 +110,13 @@ impl<'py> MaskRows<'py> {
         let dimensions: Vec<usize> = tensor.getattr(intern!(py, "shape"))?.extract()?;
         let (rows, words) = shape(py, &dimensions)?;
         let address = pointer(py, data_ptr.call0()?.extract()?)?;
+        if address.is_null() && rows * words > 0 {
+            return Err(raise(
+                py,
+                "BitmaskError",
+                "the bitmask has no memory; give a plain tensor that owns its own",
+            ));
+        }
         Ok(Self { _owner: Some(tensor.clone()), address, rows, words })
     }
 

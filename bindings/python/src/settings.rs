@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use grammask::tuning::Toggle;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::{PyBool, PyDict, PyInt};
 
 use crate::errors::raise;
 
@@ -95,7 +95,8 @@ macro_rules! numbers {
     ($($number:ty),*) => {$(
         impl Setting for $number {
             fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-                if value.cast::<PyBool>().is_ok() || value.extract::<i128>().is_err() {
+                let is_whole = value.cast::<PyInt>().is_ok() || value.extract::<i128>().is_ok();
+                if value.cast::<PyBool>().is_ok() || !is_whole {
                     return Err(wrong(name, "a whole number", value));
                 }
                 let message = || format!("`{name}` must be a number from 0 to {}", <$number>::MAX);
@@ -109,7 +110,10 @@ numbers!(u32, u64, usize);
 
 impl Setting for i64 {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        value.extract().map_err(|_| wrong(name, "a whole number", value))
+        value.extract().map_err(|_| match value.cast::<PyInt>() {
+            Ok(_) => wrong_value(format!("`{name}` must be a number of 64 bits")),
+            Err(_) => wrong(name, "a whole number", value),
+        })
     }
 }
 

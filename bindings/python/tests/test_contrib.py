@@ -86,6 +86,9 @@ class Rows:
     def __getitem__(self, key):
         return Rows(self.array[key])
 
+    def __setitem__(self, key, value):
+        self.array[key] = value
+
     def __eq__(self, other):
         return Rows(self.array == other.array)
 
@@ -121,8 +124,8 @@ def hf(monkeypatch: pytest.MonkeyPatch):
     def allocate(rows, size, *, backend):
         return grammask.allocate_token_bitmask(rows, size, backend="numpy")
 
-    def apply(scores, bitmask):
-        grammask.apply_token_bitmask_inplace(scores.array, bitmask)
+    def apply(scores, bitmask, *, vocab_size):
+        grammask.apply_token_bitmask_inplace(scores.array, bitmask, vocab_size=vocab_size)
 
     monkeypatch.setattr(hf, "allocate_token_bitmask", allocate)
     monkeypatch.setattr(hf, "apply_token_bitmask_inplace", apply)
@@ -136,6 +139,21 @@ def rows_of(texts: list[str]) -> Rows:
 def next_of(processor, texts: list[str]) -> list[str]:
     scores = processor(rows_of(texts), Rows(np.zeros((len(texts), VOCAB_SIZE), np.float32)))
     return ["".join(chr(token) for token in np.flatnonzero(np.isfinite(row)) if token < 256) for row in scores.array]
+
+
+def test_logits_that_are_wider_than_the_vocabulary(hf, compiler: grammask.GrammarCompiler):
+    grammar = compiler.compile_grammar('root ::= "a" ("b" | "c")')
+    scores = Rows(np.zeros((2, VOCAB_SIZE + 100), np.float32))
+    assert hf.LogitsProcessor((grammar,))(rows_of(["p", "q"]), scores) is scores
+    assert [allowed(row[None]) for row in scores.array] == [[ord("a")]] * 2
+    wide = llama_cpp.LogitsProcessor(grammar)(np.array([1]), np.zeros(VOCAB_SIZE + 100, np.float32))
+    assert allowed(wide[None]) == [ord("a")]
+    narrow = Rows(np.zeros((1, 200), np.float32))
+    hf.LogitsProcessor(grammar)(rows_of(["p"]), narrow)
+    assert allowed(narrow.array) == [ord("a")]
+    for wrong in (None, (grammar, "a")):
+        with pytest.raises(TypeError, match="CompiledGrammar"):
+            hf.LogitsProcessor(wrong)
 
 
 def test_rows_of_beam_search_are_known_by_their_ids(hf, compiler: grammask.GrammarCompiler):

@@ -40,6 +40,10 @@ class Model(pydantic.BaseModel):
     n: int
 
 
+class Callback(pydantic.BaseModel):
+    call: typing.Callable[[], int]
+
+
 TYPES = [
     (list[int], "[1, 2]", '["a"]'),
     (typing.Literal["yes", "no"], '"yes"', '"maybe"'),
@@ -50,6 +54,9 @@ TYPES = [
     (int, "12", "true"),
     (Model, '{"n": 1}', '{"n": "a"}'),
     (pydantic.TypeAdapter(list[Model]), '[{"n": 1}]', '{"n": 1}'),
+    (typing.NewType("Count", int), "1", '"a"'),
+    (typing_extensions.TypeAliasType("Counts", list[int]), "[1]", "1"),
+    (pydantic.HttpUrl, '"https://example.com/a?b=c"', f'"https://example.com/{"a" * 2083}"'),
 ]
 
 
@@ -69,8 +76,14 @@ def test_what_is_no_schema(compiler):
     for wrong in (3, [1], {"a"}, b"{}", object()):
         with pytest.raises(ValueError, match=f"not {type(wrong).__name__}"):
             compiler.compile_json_schema(wrong)
-    with pytest.raises(ValueError, match="pydantic makes no schema"):
-        compiler.compile_json_schema(io.StringIO)
+    for wrong in (io.StringIO, pydantic.BaseModel, Callback, pydantic.TypeAdapter(Callback)):
+        with pytest.raises(ValueError, match="pydantic makes no schema"):
+            compiler.compile_json_schema(wrong)
+    deep: dict = {}
+    for _ in range(100_000):
+        deep = {"not": deep}
+    with pytest.raises(ValueError, match="nests too deeply"):
+        compiler.compile_json_schema(deep)
     with pytest.raises(TypeError, match=r"a set at `/properties/a~1b/enum`"):
         compiler.compile_json_schema({"properties": {"a/b": {"enum": {1}}}})
     with pytest.raises(TypeError, match=r"a tuple at `/properties`"):
@@ -94,6 +107,9 @@ def test_mistakes_are_told_plainly(compiler, info):
             make("abc")
         with pytest.raises(TypeError, match="list of strings"):
             make([1])
+    for name in ("max_threads", "cache_limit_bytes"):
+        with pytest.raises(grammask.GrammaskError, match=f"`{name}` must be a number (from 0 to|of 64 bits)"):
+            grammask.GrammarCompiler(info, **{name: 1 << 64})
     with pytest.raises(ValueError, match=r"from_huggingface\(tokenizer\).*not dict"):
         grammask.GrammarCompiler({})
     mask = grammask.allocate_token_bitmask(1, 64, backend="numpy")

@@ -95,7 +95,7 @@ class Changing:
     def __init__(self, array, rows):
         self.array, self.rows = array, rows
 
-    def __int__(self):
+    def __index__(self):
         self.array.resize(self.rows, self.array.shape[1], refcheck=False)
         return 3
 

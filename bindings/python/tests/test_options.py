@@ -275,6 +275,15 @@ def test_documents_from_elsewhere(compiler):
         compiler.compile_json_schema(schema, retriever=retrieve, limits={"documents": 0})
     with pytest.raises(TypeError, match="retriever"):
         compiler.compile_json_schema(schema, retriever=3)
+    for raised in (KeyboardInterrupt, SystemExit):
+
+        def stopped(uri, raised=raised):
+            raise raised
+
+        with pytest.raises(raised):
+            compiler.compile_json_schema(schema, retriever=stopped)
+    with pytest.raises(grammask.GrammaskError, match="such document"):
+        compiler.compile_json_schema(schema, retriever=lambda uri: None)
 
 
 def test_gbnf(compiler):
@@ -589,6 +598,74 @@ def test_masks_that_are_as_before(info):
         batch.batch_fill_mask_kinds(texts, rows, [1, 1])
 
 
+def test_masks_that_nobody_got_are_no_masks_of_before(info):
+    compiler = grammask.GrammarCompiler(info)
+    compiled = compiler.compile_regex("(a*b)+")
+    own = {"override_stop_tokens": [STOP, ord("z")]}
+    row, two = (grammask.allocate_token_bitmask(count, VOCAB_SIZE, backend="numpy") for count in (1, 2))
+    batch = grammask.BatchGrammarMatcher(2)
+
+    def after(disturb, **options):
+        text = grammask.GrammarMatcher(compiled, **options)
+        assert text.fill_mask_kind(row) == "some" and text.fill_mask_kind(row) == "unchanged"
+        text.accept_token(ord("b"))
+        disturb(text)
+        return text.fill_mask_kind(row)
+
+    def failing(call):
+        def disturb(text):
+            with pytest.raises(grammask.GrammaskError):
+                call(text)
+
+        return disturb
+
+    ended = grammask.GrammarMatcher(compiled)
+    assert ended.accept_string("b") and ended.accept_token(STOP)
+    disturbances = [
+        lambda text: text.allowed_token_ids(),
+        failing(lambda text: text.fill_mask_kind(row, 5)),
+        failing(lambda text: batch.batch_fill_mask_kinds([text], row[:, :1].copy())),
+        failing(lambda text: batch.batch_fill_mask_kinds([text, ended], two)),
+        lambda text: text.fill_next_token_bitmask(row),
+        lambda text: batch.batch_fill_next_token_bitmask([text], row),
+    ]
+    for disturb in disturbances:
+        for options in ({}, own):
+            assert after(disturb, **options) == "some"
+    text = grammask.GrammarMatcher(compiled)
+    assert text.fill_mask_kind(row) == "some" and text.fork().fill_mask_kind(two) == "some"
+    assert text.fill_mask_kind(row) == "unchanged"
+
+
+def test_kinds_of_masks_with_own_stop_tokens(info):
+    row = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
+    text = grammask.GrammarMatcher(grammask.GrammarCompiler(info).compile_regex("x"), override_stop_tokens=[3])
+    assert text.fill_mask_kind(row) == "single" and text.allowed_token_ids() == [ord("x")]
+    assert text.accept_token(ord("x")) and text.fill_mask_kind(row) == "single" and text.allowed_token_ids() == [3]
+    few = grammask.TokenizerInfo([b"</s>", b"a", b"b"], stop_token_ids=[0])
+    text = grammask.GrammarMatcher(grammask.GrammarCompiler(few).compile_regex("[ab]*"), override_stop_tokens=[0, 1])
+    assert text.fill_mask_kind(row[:, :1].copy()) == "all"
+    assert text.fill_next_token_bitmask(row[:, :1].copy()) is False and text.allowed_token_ids() == [0, 1, 2]
+
+
+def test_a_text_without_stop_tokens_ends(info, compiler):
+    text = grammask.GrammarMatcher(compiler.compile_regex("a[bc]"), terminate_without_stop_token=True)
+    rows = np.full((3, (VOCAB_SIZE + 31) // 32), 7, np.int32)
+    assert text.traverse_draft_tree([1, 2, -1], [-1] * 3, [0, ord("a"), ord("b")], rows)
+    assert allowed(rows, 1) == {ord("b"), ord("c")} and (rows[2] == 7).all()
+    assert text.accept_string("ab") and text.is_terminated()
+    batch = grammask.BatchGrammarMatcher(1)
+    for call in (
+        lambda: text.fill_next_token_bitmask(rows),
+        lambda: text.fill_mask_kind(rows),
+        lambda: text.allowed_token_ids(),
+        lambda: batch.batch_fill_next_token_bitmask([text], rows),
+        lambda: batch.batch_fill_mask_kinds([text], rows),
+    ):
+        with pytest.raises(grammask.MatcherError, match="ended"):
+            call()
+
+
 def test_choosing_tokens():
     rng = np.random.default_rng(3)
     logits = rng.random((4, 70)).astype(np.float32)
@@ -608,15 +685,54 @@ def test_choosing_tokens():
     narrow = np.where(keep[:, :40], logits[:, :40], -np.inf).argmax(axis=1)
     assert (choose(logits, mask, temperature=0, vocab_size=40) == narrow).all()
     assert (choose(logits[::2], mask[::2], temperature=0) == best[::2]).all()
-    for wrong in ({"temperature": -1}, {"top_p": 0}, {"seed": [1, 2]}):
+    half = np.array(0.5, np.float32)
+    assert choose(logits, mask, temperature=half, top_k=np.array(1)).tolist() == best.tolist()
+    assert choose(logits[:0], mask[:0]).tolist() == choose(logits, mask, indices=[]).tolist() == []
+    wrongs = [
+        *({"temperature": -1}, {"top_p": 0}, {"seed": [1, 2]}, {"indices": [2, 0, 2]}),
+        *({"top_k": -1}, {"top_k": 1 << 32}, {"seed": -1}, {"step": 1 << 64}, {"vocab_size": -1}),
+    ]
+    for wrong in wrongs:
         with pytest.raises(ValueError):
             choose(logits, mask, **wrong)
+    for wrong in ({"indices": [0.5]}, {"indices": [True]}, {"indices": "0"}, {"top_k": 1.5}):
+        with pytest.raises(TypeError):
+            choose(logits, mask, **wrong)
+    with pytest.raises(TypeError, match="list"):
+        choose([[1.0]], mask)
     with pytest.raises(ValueError):
         choose(logits, np.zeros_like(mask))
     with pytest.raises(ValueError):
         choose(logits.astype(np.float64), mask)
     with pytest.raises(IndexError):
         choose(logits, mask, indices=[4])
+
+
+def test_arrays_that_shrink_while_settings_are_read():
+    logits, mask = np.zeros((200, 2000), np.float32), np.full((200, 63), -1, np.int32)
+
+    class Shrinks:
+        def __len__(self):
+            return 200
+
+        def tolist(self):
+            logits.resize((1, 1), refcheck=False)
+            return [1.0] * 200
+
+    with pytest.raises(ValueError):
+        grammask.choose_tokens(logits, mask, temperature=Shrinks())
+
+    class Late(np.ndarray):
+        """Shrinks as soon as somebody has asked for its shape."""
+
+        @property
+        def shape(self):
+            shape = super().shape
+            self.resize((1, 1), refcheck=False)
+            return shape
+
+    with pytest.raises(ValueError):
+        grammask.choose_tokens(Late((200, 2000), np.float32), mask)
 
 
 def function(name):

@@ -48,6 +48,10 @@ def test_tensors_in_cpu_memory(dtype):
     assert torch.equal(apply(wide[:, ::2]), want) and not wide[:, 1::2].any(), "columns with a stride"
     turned = logits.t().contiguous().t()
     assert torch.equal(apply(turned), want) and turned.stride(1) == ROWS
+    for number in (bits[:1, :1], torch.tensor([[2]], dtype=torch.int32)):
+        few = apply(logits[:1, :20].clone(), number.clone())
+        keep_few = [int(number) >> token & 1 == 1 for token in range(20)]
+        assert torch.equal(few, masked(torch, logits[:1, :20], np.array([keep_few]))), "a bitmask of one word"
     padded = torch.zeros(ROWS, TOKENS + 5, dtype=logits.dtype)
     padded[:, :TOKENS] = logits
     assert torch.equal(apply(padded[:, :TOKENS]), want) and not padded[:, TOKENS:].any(), "rows with a stride"
@@ -73,10 +77,56 @@ def test_tensors_that_do_not_fit():
     for tensor, mask, arguments in wrong:
         with pytest.raises(ValueError):
             grammask.apply_token_bitmask_inplace(tensor, mask, **arguments)
+    for rows in ([0.5], torch.tensor([False, True]), "0", torch.tensor([0.9])):
+        with pytest.raises(TypeError):
+            grammask.apply_token_bitmask_inplace(logits, bits, indices=rows)
+    with pytest.raises(ValueError, match="vocab_size"):
+        grammask.apply_token_bitmask_inplace(logits, bits, vocab_size=-1)
     for rows in ([ROWS], [-1], torch.tensor([0, ROWS])):
         with pytest.raises(IndexError):
             grammask.apply_token_bitmask_inplace(logits, bits, indices=rows)
     assert not logits.any()
+
+
+def test_views_that_negate():
+    torch = pytest.importorskip("torch")
+    keep, bits = random_mask()
+    bits = torch.from_numpy(bits)
+    numbers = torch.randn(ROWS, TOKENS, dtype=torch.complex64).conj()
+    want = masked(torch, numbers.imag.clone(), keep)
+    chosen = grammask.choose_tokens(numbers.imag, bits, temperature=0)
+    assert chosen.tolist() == want.argmax(dim=1).tolist()
+    grammask.apply_token_bitmask_inplace(numbers.imag, bits)
+    assert numbers.imag.is_neg() and torch.equal(numbers.imag, want)
+
+
+def test_logits_of_a_graph_are_known_to_be_overwritten():
+    torch = pytest.importorskip("torch")
+    _, bits = random_mask()
+    leaf = torch.randn(ROWS, TOKENS, requires_grad=True)
+    logits = leaf.sigmoid()
+    grammask.apply_token_bitmask_inplace(logits, torch.from_numpy(bits))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        logits.clamp(min=-1e9).sum().backward()
+
+
+def test_bitmasks_without_memory(info, compiler):
+    torch = pytest.importorskip("torch")
+    text = grammask.GrammarMatcher(compiler.compile_regex("ab*"))
+    gone = grammask.allocate_token_bitmask(2, info.vocab_size, backend="torch")
+    gone.untyped_storage().resize_(0)
+    zeros = torch._efficientzerotensor(gone.shape, dtype=torch.int32)
+    batch = grammask.BatchGrammarMatcher(1)
+    for mask in (gone, zeros):
+        for call in (
+            lambda mask=mask: text.fill_next_token_bitmask(mask),
+            lambda mask=mask: text.fill_mask_kind(mask),
+            lambda mask=mask: batch.batch_fill_next_token_bitmask([text], mask),
+            lambda mask=mask: batch.batch_fill_mask_kinds([text], mask),
+            lambda mask=mask: text.traverse_draft_tree([-1], [-1], [0], mask),
+        ):
+            with pytest.raises(grammask.BitmaskError, match="memory"):
+                call()
 
 
 def test_bitmasks_are_filled_in_tensors(info, compiler):
@@ -121,12 +171,17 @@ def test_a_tensor_of_one_number_is_no_address():
 class Tensor:
     """As much of a tensor on a CUDA device as is asked of it; its memory is an array's."""
 
+    requires_grad = False
+
     def __init__(self, array, dtype):
         self.array, self.dtype, self.shape = array, dtype, array.shape
         self.device = DEVICE
 
     def dim(self):
         return self.array.ndim
+
+    def is_neg(self):
+        return False
 
     def unsqueeze(self, _axis):
         return Tensor(self.array[None], self.dtype)

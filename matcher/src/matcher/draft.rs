@@ -298,6 +298,8 @@ impl<B: Backend> Matcher<B> {
             } else {
                 match fill(self, place) {
                     Ok(kind) => DraftRow::Filled(kind),
+                    // A text without stop tokens has ended where nothing can follow.
+                    Err(MatchError::Terminated) => DraftRow::Ended,
                     // The walk below the node does not need the node's mask.
                     Err(error) => DraftRow::Failed(error),
                 }

@@ -139,12 +139,25 @@ impl<B: Backend> Matcher<B> {
                 false => bits::clear(words, id.index()),
             }
         }
-        if words.iter().all(|&word| word == 0) {
-            return Err(StepError::NoStopToken.into());
-        }
+        let kind = match words.iter().map(|word| word.count_ones() as usize).sum() {
+            // Without stop tokens a text ends when nothing can follow.
+            0 if self.stop == StopTokens::None => return Err(MatchError::Terminated),
+            0 => return Err(StepError::NoStopToken.into()),
+            1 => bits::iter(words)
+                .next()
+                .and_then(|id| vocabulary.id(u32::try_from(id).ok()?))
+                .map_or(MaskKind::Some, MaskKind::Single),
+            count if count == vocabulary.len() => MaskKind::All,
+            _ => MaskKind::Some,
+        };
         self.counts.unpublished.unchanged += u64::from(unchanged);
         self.last_mask = found;
-        Ok(if unchanged { MaskKind::Unchanged } else { MaskKind::Some })
+        Ok(if unchanged { MaskKind::Unchanged } else { kind })
+    }
+
+    /// Makes the next mask count as new, whatever was filled before: for callers whose copy of the last one is gone.
+    pub fn forget_last_mask(&mut self) {
+        self.last_mask = None;
     }
 
     /// Fills the mask of the next token in some way of writing one.

@@ -60,7 +60,8 @@ impl<B: Backend> Clone for Matcher<B> {
             history: self.history.clone(),
             terminated: self.terminated,
             stop: self.stop.clone(),
-            last_mask: self.last_mask.clone(),
+            // The fork has filled none.
+            last_mask: None,
             interrupt: self.interrupt.clone(),
             work_left: None,
             scratch: Scratch::default(),

@@ -76,9 +76,16 @@ fn mask_kinds_say_what_the_mask_is() {
     assert_eq!(matcher.fill_mask(&mut buffer), Ok(MaskKind::Some));
     matcher.accept_token(token(1)).unwrap();
     assert_eq!(matcher.fill_mask(&mut buffer), Ok(MaskKind::Unchanged));
+    assert_eq!(matcher.fork().fill_mask(&mut buffer), Ok(MaskKind::Some), "a fork has filled none");
+    matcher.forget_last_mask();
+    assert_eq!(matcher.fill_mask(&mut buffer), Ok(MaskKind::Some));
     let mut single = compile("a ").matcher();
     single.accept_token(token(0)).unwrap();
     assert_eq!(single.fill_mask(&mut buffer), Ok(MaskKind::Single(token(4))));
+    let mut own = compile("a ").matcher().with_stop_tokens(StopTokens::Own([token(5)].into()));
+    own.accept_bytes(b"a ").unwrap();
+    assert_eq!(own.fill_mask(&mut buffer), Ok(MaskKind::Single(token(5))));
+    assert_eq!(own.fill_mask(&mut buffer), Ok(MaskKind::Unchanged));
 }
 
 #[test]

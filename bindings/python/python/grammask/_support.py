@@ -99,7 +99,9 @@ def json_text(value: Any, what: str) -> str:
     """A value as JSON text; ``what`` it is called where it has none."""
     try:
         return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ValueError(f"the {what} nests too deeply for Python's `json`; give it as text") from None
+    except (TypeError, ValueError) as error:
         pointer, part = _no_json(value)
         kind = type(part).__name__
         raise TypeError(f"the {what} holds a {kind} at `{pointer}`, which is no JSON: {spell(part)}") from error
@@ -107,12 +109,16 @@ def json_text(value: Any, what: str) -> str:
 
 def _schema_of(schema: Any) -> Any:
     """What pydantic makes of a type."""
-    if hasattr(schema, "model_json_schema"):
-        return schema.model_json_schema()
-    if type(schema).__name__ == "TypeAdapter" and hasattr(schema, "json_schema"):
-        return schema.json_schema()
-    is_type = isinstance(schema, type) or typing.get_origin(schema) is not None
-    if not is_type:
+    write = getattr(schema, "model_json_schema", None)
+    if write is None and type(schema).__name__ == "TypeAdapter":
+        write = getattr(schema, "json_schema", None)
+    if write is not None:
+        try:
+            return write()
+        except Exception as error:
+            raise ValueError(f"pydantic makes no schema of {spell(schema)}: {error}") from error
+    is_alias = type(schema).__name__ in ("NewType", "TypeAliasType")
+    if not (is_alias or isinstance(schema, type) or typing.get_origin(schema) is not None):
         wanted = "JSON text, a dict, a pydantic model or TypeAdapter, or a type such as list[int]"
         raise ValueError(f"a schema is {wanted}, not {type(schema).__name__}")
     try:

@@ -7,9 +7,10 @@ A bitmask has dtype int32 and shape ``(batch, ceil(vocab_size / 32))``. Token ``
 from __future__ import annotations
 
 import importlib.util
+import operator
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -152,9 +153,18 @@ def choose_tokens(
         As for ``apply_token_bitmask_inplace``.
 
     Returns a numpy array of int64 with as many ids as rows. Raises ``ValueError`` where a mask allows nothing, all that it
-    allows is minus infinity or NaN, or a setting is out of its range.
+    allows is minus infinity or NaN, a setting is out of its range, or ``indices`` name a row twice.
     """
-    logits, bitmask = (value.detach() if hasattr(value, "detach") else value for value in (logits, bitmask))
+    # All that may run code of the caller's comes before the logits and the bitmask are looked at.
+    given = [
+        _setting(temperature, float),
+        _setting(top_k, lambda value: _whole("top_k", value, 32)),
+        _setting(top_p, float),
+        _setting(seed, lambda value: _whole("seed", value, 64)),
+        _setting(step, lambda value: _whole("step", value, 64)),
+    ]
+    listed = None if indices is None else _row_numbers(indices)
+    logits, bitmask = (_own(value) for value in (logits, bitmask))
     dtype, shape = str(logits.dtype).removeprefix("torch."), tuple(logits.shape)
     is_array = isinstance(logits, np.ndarray)
     if not is_array and logits.device.type != "cpu":
@@ -171,39 +181,50 @@ def choose_tokens(
     count, columns = shape if len(shape) == 2 else (1, *shape)
     masks, words = tuple(bitmask.shape) if len(bitmask.shape) == 2 else (1, *bitmask.shape)
     width = _width(columns, words, vocab_size)
-    rows = _row_list(indices, count, masks)
+    rows = _row_list(listed, count, masks)
+    if listed is not None and rows is not None and len(rows) < len(listed):
+        raise ValueError("a row is listed twice under `indices`; each row has one token")
     drawn = count if rows is None else len(rows)
-    settings = [_each(value, drawn) for value in (temperature, top_k, top_p, seed, step)]
-    chosen = _native.choose_tokens(
-        dtype,
-        (_memory(logits), count, columns, columns),
-        (_memory(bitmask), masks, words),
-        width,
-        rows,
-        list(zip(*settings, strict=True)),
-    )
+    settings = [value if isinstance(value, list) else [value] * drawn for value in given]
+    for values in settings:
+        if len(values) != drawn:
+            raise ValueError(f"there are settings for {len(values)} rows, and {drawn} rows to choose for")
+    if drawn == 0:
+        return np.zeros(0, np.int64)
+    draws = list(zip(*settings, strict=True))
+    chosen = _native.choose_tokens(dtype, (logits, count, columns, columns), (bitmask, masks, words), width, rows, draws)
     return np.array(chosen, np.int64)
 
 
-def _memory(value: Any) -> Any:
-    """What the native half asks for an address: a tensor itself, of an array the address."""
-    return value.ctypes.data if isinstance(value, np.ndarray) else value
+def _own(value: Any) -> Any:
+    """A tensor of this call's own, whose memory holds what its elements are; arrays as they are."""
+    if not (hasattr(value, "dtype") and hasattr(value, "shape")):
+        raise TypeError(f"logits and bitmask must be numpy arrays or torch tensors, not {type(value).__name__}")
+    if hasattr(value, "detach"):
+        value = value.detach()
+    return value.resolve_neg() if hasattr(value, "resolve_neg") else value
 
 
-def _each(value: Any, count: int) -> list[Any]:
-    """A setting for each row."""
-    if not hasattr(value, "__len__"):
-        return [value] * count
-    values = value.tolist() if hasattr(value, "tolist") else list(value)
-    if len(values) != count:
-        raise ValueError(f"there are settings for {len(values)} rows, and {count} rows to choose for")
-    return values
+def _setting(value: Any, read: Callable[[Any], Any]) -> Any:
+    """One setting for all rows, or a list with one for each."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [read(each) for each in value] if hasattr(value, "__len__") else read(value)
+
+
+def _whole(name: str, value: Any, bits: int) -> int:
+    number = operator.index(value)
+    if not 0 <= number < 1 << bits:
+        raise ValueError(f"`{name}` must be a whole number from 0 to 2^{bits} - 1, not {spell(number)}")
+    return number
 
 
 def _width(logits: int, words: int, vocab_size: int | None) -> int:
     """How many logits to look at."""
     width = min(logits, words * 32)
     if vocab_size is not None:
+        if vocab_size < 0:
+            raise ValueError(f"`vocab_size` must not be negative, and is {vocab_size}")
         width = min(width, vocab_size)
     if width < (logits if vocab_size is None else min(vocab_size, logits)):
         message = f"the bitmask covers {words * 32} tokens and there are {logits} logits: the others are left unmasked"
@@ -218,13 +239,20 @@ def _check_rows(rows: list[int], logits: int, bitmask: int) -> None:
             raise IndexError(f"row {row} is not in both the logits ({logits} rows) and the bitmask ({bitmask} rows)")
 
 
+def _row_numbers(indices: Any) -> list[int]:
+    rows = list(indices.tolist() if hasattr(indices, "tolist") else indices)
+    if any(isinstance(row, bool | np.bool_) for row in rows):
+        raise TypeError("`indices` are numbers of rows, not a bool for each row")
+    return [operator.index(row) for row in rows]
+
+
 def _row_list(indices: Any, logits: int, bitmask: int) -> list[int] | None:
     """The rows, each once, as the kernels want them; ``None`` for all."""
     if indices is None:
         if logits != bitmask:
             raise ValueError(f"{logits} rows of logits and {bitmask} rows of bitmask")
         return None
-    rows = [int(row) for row in (indices.tolist() if hasattr(indices, "tolist") else indices)]
+    rows = _row_numbers(indices)
     _check_rows(rows, logits, bitmask)
     return list(dict.fromkeys(rows))
 
@@ -256,6 +284,9 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
         raise TypeError(f"logits must be floats, which can be minus infinity, not {logits.dtype}")
     if bitmask.dtype != torch.int32:
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
+    if logits.requires_grad:
+        # torch then refuses to go back through what needed the old numbers.
+        torch.autograd.graph.increment_version(logits)
     if device == "cpu":
         # Tensors of this call's own: whatever others do to theirs meanwhile, these keep their shapes.
         logits, bitmask = logits.detach(), bitmask.detach()
@@ -265,7 +296,8 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     bitmask2 = bitmask if bitmask.dim() == 2 else bitmask.unsqueeze(0)
     (count, columns), (masks, words) = logits2.shape, bitmask2.shape
     width = _width(columns, words, vocab_size)
-    has_kernel = dtype in ("float32", "float16", "bfloat16")
+    # The memory of a view that negates holds other numbers.
+    has_kernel = dtype in ("float32", "float16", "bfloat16") and not logits.is_neg()
     if device == "cpu" and has_kernel:
         rows = _row_list(indices, count, masks)
         place = (logits2, count, columns, *logits2.stride())
@@ -304,6 +336,8 @@ def _current_stream(torch: Any, device: int) -> Any:
 def _row_tensor(torch: Any, indices: Any, logits: Any, count: int, masks: int) -> Any:
     """The rows on the device of the logits. Those that are there already are not read: that would wait for it."""
     if isinstance(indices, torch.Tensor) and indices.device.type != "cpu":
+        if "int" not in str(indices.dtype):
+            raise TypeError(f"`indices` are numbers of rows, not of dtype {indices.dtype}")
         return indices.to(device=logits.device, dtype=torch.int32).contiguous()
     rows = _row_list(indices, count, masks)
     return None if rows is None else torch.tensor(rows, dtype=torch.int32, device=logits.device)

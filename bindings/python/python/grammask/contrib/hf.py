@@ -37,9 +37,12 @@ class LogitsProcessor(_Base):
 
     def __init__(self, compiled_grammar: CompiledGrammar | list[CompiledGrammar]) -> None:
         importlib.import_module("torch")
-        grammars = compiled_grammar if isinstance(compiled_grammar, list) else [compiled_grammar]
+        grammars = list(compiled_grammar) if isinstance(compiled_grammar, list | tuple) else [compiled_grammar]
         if not grammars:
             raise ValueError("there must be at least one grammar")
+        for grammar in grammars:
+            if not isinstance(grammar, CompiledGrammar):
+                raise TypeError(f"a processor is made of CompiledGrammar, not of {type(grammar).__name__}")
         self.compiled_grammars = grammars
         self.matchers: list[GrammarMatcher] = []
         self.full_vocab_size = grammars[0].tokenizer_info.vocab_size
@@ -71,7 +74,10 @@ class LogitsProcessor(_Base):
             else:
                 matcher.fill_next_token_bitmask(self.token_bitmask, row)
         on_device = self.token_bitmask.to(scores.device) if scores.device.type != "cpu" else self.token_bitmask
-        apply_token_bitmask_inplace(scores, on_device)
+        # Models often have more logits than their tokenizers have tokens.
+        width = min(self.full_vocab_size, int(scores.shape[-1]))
+        apply_token_bitmask_inplace(scores, on_device, vocab_size=width)
+        scores[:, width:] = float("-inf")
         return scores
 
     def _start(self, rows: int) -> None:

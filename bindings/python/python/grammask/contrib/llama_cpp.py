@@ -26,7 +26,8 @@ class LogitsProcessor:
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.matcher = GrammarMatcher(grammar)
-        self._bitmask: Any = allocate_token_bitmask(1, grammar.tokenizer_info.vocab_size, backend="numpy")
+        self._vocab_size = grammar.tokenizer_info.vocab_size
+        self._bitmask: Any = allocate_token_bitmask(1, self._vocab_size, backend="numpy")
         self._read: int | None = None
 
     def reset(self) -> None:
@@ -49,5 +50,8 @@ class LogitsProcessor:
             return scores
         # The scores are a field of an array of records.
         allowed = np.array(scores, dtype=np.float32)[None]
-        apply_token_bitmask_inplace(allowed, self._bitmask)
+        # Models often have more logits than their vocabularies have tokens.
+        width = min(self._vocab_size, allowed.shape[1])
+        apply_token_bitmask_inplace(allowed, self._bitmask, vocab_size=width)
+        allowed[:, width:] = -np.inf
         return allowed[0]
