@@ -39,6 +39,7 @@ fn set_embedded_json_options(given: &mut Settings<'_>, options: &mut JsonSchemaO
 }
 
 fn set_json_options(base: JsonSchemaOptions, given: &mut Settings<'_>) -> PyResult<JsonSchemaOptions> {
+    pass_on(None);
     let mut options = base;
     if let Some(whitespace) = whitespace(given)? {
         options.whitespace = whitespace;
@@ -122,7 +123,6 @@ fn retriever(function: &Bound<'_, PyAny>) -> PyResult<Retriever> {
     if !function.is_callable() {
         return Err(PyTypeError::new_err("`retriever` must be a function from a URI to a schema"));
     }
-    pass_on(None);
     let function = function.clone().unbind();
     Ok(Retriever::new(move |uri| {
         let text = Python::try_attach(|py| {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::engines::{Either, each};
-use crate::errors::{is_empty_mask, match_error, raise, warn};
+use crate::errors::{match_error, raise, warn};
 use crate::forks::detach;
 use crate::matcher::{GrammarMatcher, kind_name};
 use crate::rows::{KnownType, MaskRows};
@@ -210,7 +210,7 @@ impl BatchGrammarMatcher {
                 }
             };
             match written {
-                Err(error) if is_empty_mask(&error) => {
+                Err(error) if matcher.is_empty_mask(&error) => {
                     row.fill(0);
                     empty = Some(error);
                 }

@@ -52,10 +52,10 @@ impl Tree {
         if rows.count_of(py, words)? < filled.len() {
             return Err(raise(py, "BitmaskError", "the bitmask has lost rows during the call"));
         }
-        // xgrammar clears the rows of tokens that are refused.
+        // xgrammar clears the rows of tokens that are refused, and of texts that have ended.
         let is_written = |row: &DraftRow| match row {
             DraftRow::Filled(_) => true,
-            DraftRow::Refused => is_compat(),
+            DraftRow::Refused | DraftRow::Ended => is_compat(),
             DraftRow::Failed(error) => is_empty_mask(error),
             _ => false,
         };

@@ -83,7 +83,10 @@ pub(crate) fn pass_on(raised: Option<PyErr>) {
 
 /// The error of a frontend or the compiler, with its places as attributes.
 pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyErr {
-    if let Some(raised) = PASSED_ON.take() {
+    // The others hold no schemas, and so no retriever.
+    if matches!(syntax, Syntax::JsonSchema | Syntax::StructuralTag | Syntax::Lark)
+        && let Some(raised) = PASSED_ON.take()
+    {
         return raised;
     }
     if let Some(reason) = error.interrupted() {

@@ -113,7 +113,7 @@ impl GrammarMatcher {
         let row = unsafe { rows.row(place) };
         match self.write(known, row) {
             Ok(narrows) => Ok(narrows),
-            Err(error) if is_empty_mask(&error) => {
+            Err(error) if self.is_empty_mask(&error) => {
                 row.fill(0);
                 warn(py, &error.to_string()).map(|()| true)
             }
@@ -162,6 +162,12 @@ impl GrammarMatcher {
     /// Makes the next mask of `fill_mask_kind` count as new.
     pub(crate) fn forget_mask(&mut self) {
         each!(&mut self.matcher, matcher => matcher.forget_last_mask());
+    }
+
+    /// Whether a mask that failed so is a row of zeros. In compatible mode that is also the mask of a text which ends without
+    /// a stop token, once it is complete.
+    pub(crate) fn is_empty_mask(&self, error: &MatchError) -> bool {
+        is_empty_mask(error) || self.ends_when_whole && is_compat() && *error == MatchError::Terminated
     }
 
     fn is_at_end(&self) -> bool {

@@ -110,7 +110,7 @@ impl<'py> MaskRows<'py> {
         let dimensions: Vec<usize> = tensor.getattr(intern!(py, "shape"))?.extract()?;
         let (rows, words) = shape(py, &dimensions)?;
         let address = pointer(py, data_ptr.call0()?.extract()?)?;
-        if address.is_null() && rows * words > 0 {
+        if address.is_null() && rows > 0 && words > 0 {
             return Err(raise(
                 py,
                 "BitmaskError",

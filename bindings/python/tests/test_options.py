@@ -664,6 +664,15 @@ def test_a_text_without_stop_tokens_ends(info, compiler):
     ):
         with pytest.raises(grammask.MatcherError, match="ended"):
             call()
+    grammask.config.set_compat(True)
+    for fill in (text.fill_next_token_bitmask, lambda rows: batch.batch_fill_next_token_bitmask([text], rows)):
+        rows[:] = 7
+        with pytest.warns(grammask.GrammaskWarning, match="ended"):
+            fill(rows)
+        assert not rows[0].any() and (rows[1] == 7).all()
+    text.reset()
+    text.traverse_draft_tree([1, 2, -1], [-1] * 3, [0, ord("a"), ord("b")], rows)
+    assert rows[1].any() and not rows[2].any()
 
 
 def test_choosing_tokens():
