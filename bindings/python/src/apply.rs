@@ -87,17 +87,30 @@ pub(crate) fn address(memory: &Bound<'_, PyAny>) -> PyResult<usize> {
     }
 }
 
-fn apply_at(dtype: &str, logits: &Logits, masks: &Masks, width: usize, rows: Option<&[u32]>) -> PyResult<()> {
-    let size = if dtype == "float32" { 4 } else { 2 };
-    if !logits.0.is_multiple_of(size) || !masks.0.is_multiple_of(align_of::<u32>()) {
-        return Err(PyValueError::new_err("logits and bitmask must be aligned to their elements; copy them"));
+/// Bytes of an element of the types that have kernels.
+pub(crate) fn element_size(dtype: &str) -> usize {
+    if dtype == "float32" { 4 } else { 2 }
+}
+
+pub(crate) fn check_aligned(address: usize, size: usize) -> PyResult<()> {
+    if address.is_multiple_of(size) {
+        return Ok(());
     }
+    Err(PyValueError::new_err("logits and bitmask must be aligned to their elements; copy them"))
+}
+
+pub(crate) fn check_there(address: usize) -> PyResult<()> {
+    if address == 0 { Err(PyValueError::new_err("the memory of a tensor is gone")) } else { Ok(()) }
+}
+
+fn apply_at(dtype: &str, logits: &Logits, masks: &Masks, width: usize, rows: Option<&[u32]>) -> PyResult<()> {
+    check_aligned(logits.0, element_size(dtype))?;
+    check_aligned(masks.0, align_of::<u32>())?;
     if logits.1 == 0 || width == 0 {
         return Ok(());
     }
-    if logits.0 == 0 || masks.0 == 0 {
-        return Err(PyValueError::new_err("the memory of a tensor is gone"));
-    }
+    check_there(logits.0)?;
+    check_there(masks.0)?;
     let layout = logits.layout(masks, width).select(rows.map_or(Rows::All, Rows::Same));
     let outcome = match dtype {
         "float32" => apply::<f32>(logits.0, masks.0, &layout),

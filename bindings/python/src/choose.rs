@@ -6,7 +6,7 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::apply::address;
+use crate::apply::{address, check_aligned, check_there, element_size};
 
 /// How one row is drawn: temperature, `top_k`, `top_p`, seed, step.
 type Draw = (f32, u32, f32, u64, u64);
@@ -44,11 +44,10 @@ pub(crate) fn choose_tokens(
     let (Some(elements), Some(words)) = (elements, words) else {
         return Err(PyValueError::new_err("there are too many logits"));
     };
-    let size = if dtype == "float32" { 4 } else { 2 };
     let place = Place {
-        masks: memory(&masks.0, words, 4)?,
+        masks: memory(&masks.0, words, size_of::<u32>())?,
         words,
-        logits: memory(&tensor, elements, size)?,
+        logits: memory(&tensor, elements, element_size(dtype))?,
         elements,
     };
     let mut chosen = vec![0; settings.len()];
@@ -76,13 +75,9 @@ fn memory(owner: &Bound<'_, PyAny>, count: usize, size: usize) -> PyResult<usize
             unsafe { (*array.as_array_ptr()).fields.data as usize }
         }
     };
-    match address {
-        0 => Err(PyValueError::new_err("the memory of a tensor is gone")),
-        _ if !address.is_multiple_of(size) => {
-            Err(PyValueError::new_err("logits and bitmask must be aligned to their elements; copy them"))
-        }
-        _ => Ok(address),
-    }
+    check_there(address)?;
+    check_aligned(address, size)?;
+    Ok(address)
 }
 
 /// Where logits and masks lie, and how many elements each has.
