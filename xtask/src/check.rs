@@ -32,7 +32,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             clippy.args(["--package", package]);
         }
         run_command(clippy.args(["--", "-D", "warnings"]))?;
-        test::code(workspace, &test::Arguments::of(packages.iter().cloned()))?;
+        test::code(workspace, &test::Arguments::of(packages.iter().cloned()), &[], || ())?;
     }
     let names: Vec<&str> = packages.iter().map(String::as_str).collect();
     let names = if names.is_empty() { "no crate".to_owned() } else { names.join(", ") };

@@ -5,9 +5,11 @@
 //! share their code.
 
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::shell::{EVERYTHING, cargo, run as run_command};
 use crate::workspace::Workspace;
@@ -23,23 +25,39 @@ pub(crate) struct Arguments {
     only: Vec<String>,
 }
 
-type Step = fn(&Workspace) -> Result<Outcome>;
+type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 
 /// In the order of how soon each tells of a mistake.
-const STEPS: [(&str, Step); 12] = [
+const FIRST: [Step; 5] = [
     ("tidy", |workspace| done(tidy::check(workspace, tidy::prose::Smaller::Report))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
     ("generated", |workspace| done(codegen::check(workspace))),
     ("licences", licences),
     ("clippy", clippy),
-    ("features", features),
-    ("tests", |workspace| done(test::code(workspace, &test::Arguments::default()))),
-    ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
-    ("docs", documentation),
-    ("examples", examples),
-    ("counts", counts),
-    ("python", python),
 ];
+
+/// What builds everything else, and runs the tests meanwhile.
+const TESTS: &str = "tests";
+
+/// Other targets, which the steps after the tests use.
+const OTHERS: [&str; 4] = ["--lib", "--examples", "--bench", "counts"];
+
+/// Steps that run what was built, mostly on one processor.
+const RUNNING: [Step; 3] = [("examples", examples), ("counts", counts), ("python", python)];
+
+/// Steps that build beside them.
+const BUILDING: [Step; 4] = [
+    ("features", features),
+    ("docs", documentation),
+    ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
+    ("outside", |workspace| done(test::package_outside(workspace, "examples/backend"))),
+];
+
+/// The names of all steps.
+fn names() -> impl Iterator<Item = &'static str> {
+    let named = |steps: &'static [Step]| steps.iter().map(|(name, _)| *name);
+    named(&FIRST).chain([TESTS]).chain(named(&RUNNING)).chain(named(&BUILDING))
+}
 
 enum Outcome {
     Done,
@@ -52,49 +70,86 @@ fn done(result: Result<()>) -> Result<Outcome> {
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for name in &arguments.only {
-        if !STEPS.iter().any(|(step, _)| step == name) {
-            let names = STEPS.map(|(step, _)| step).join(", ");
+        if !names().any(|step| step == name) {
+            let names = names().collect::<Vec<_>>().join(", ");
             bail!("there is no step `{name}`; the steps are: {names}");
         }
     }
-    let mut report = Vec::new();
-    let mut failure = None;
-    for (name, step) in STEPS {
-        if !arguments.only.is_empty() && !arguments.only.iter().any(|only| only == name) {
-            continue;
+    let start = Instant::now();
+    let report = Report { arguments, rows: Mutex::default() };
+    for (name, step) in FIRST {
+        report.take(name, || step(workspace));
+    }
+    // Cargo builds one thing at a time, so what builds waits for the tests' build, and not for the tests.
+    let (sender, built) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let report = &report;
+        scope.spawn(move || {
+            // Fails when the sender is dropped, which is when there is nothing to wait for.
+            let _ = built.recv();
+            for (name, step) in BUILDING {
+                report.take(name, || step(workspace));
+            }
+        });
+        report.take(TESTS, || {
+            done(test::code(workspace, &test::Arguments::default(), &OTHERS, || drop(sender)))
+        });
+        for (name, step) in RUNNING {
+            report.take(name, || step(workspace));
+        }
+    });
+    report.end(start.elapsed())
+}
+
+/// How the steps went.
+struct Report<'a> {
+    arguments: &'a Arguments,
+    rows: Mutex<Vec<(&'static str, Duration, String)>>,
+}
+
+impl Report<'_> {
+    /// Takes a step if it was asked for and if nothing failed before.
+    fn take(&self, name: &'static str, step: impl FnOnce() -> Result<Outcome>) {
+        let Arguments { only, keep_going } = self.arguments;
+        if !only.is_empty() && !only.iter().any(|only| only == name)
+            || !keep_going && !self.failures().is_empty()
+        {
+            return;
         }
         eprintln!("\n== {name}");
         let start = Instant::now();
-        let result = step(workspace);
-        let word = match &result {
+        let word = match step() {
             Ok(Outcome::Done) => "ok".to_owned(),
             Ok(Outcome::Skipped(why)) => format!("skipped: {why}"),
-            Err(_) => "FAILED".to_owned(),
-        };
-        report.push((name, start.elapsed(), word));
-        if let Err(error) = result {
-            eprintln!("error: {error:#}");
-            failure.get_or_insert(name);
-            if !arguments.keep_going {
-                break;
+            Err(error) => {
+                eprintln!("error: in step `{name}`: {error:#}");
+                FAILED.to_owned()
             }
-        }
+        };
+        self.rows().push((name, start.elapsed(), word));
     }
-    print_report(&report);
-    match failure {
-        Some(name) => bail!("step `{name}` failed"),
-        None => Ok(()),
+
+    fn rows(&self) -> MutexGuard<'_, Vec<(&'static str, Duration, String)>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failures(&self) -> Vec<&'static str> {
+        self.rows().iter().filter(|(_, _, word)| word == FAILED).map(|(name, _, _)| *name).collect()
+    }
+
+    fn end(&self, total: Duration) -> Result<()> {
+        println!("\n{:<10} {:>8}  result", "step", "seconds");
+        for (name, time, word) in self.rows().iter() {
+            println!("{name:<10} {:>8.1}  {word}", time.as_secs_f64());
+        }
+        println!("{:<10} {:>8.1}  some steps run beside others", "total", total.as_secs_f64());
+        let failures = self.failures();
+        ensure!(failures.is_empty(), "failed: {}", failures.join(", "));
+        Ok(())
     }
 }
 
-fn print_report(report: &[(&str, Duration, String)]) {
-    println!("\n{:<10} {:>8}  result", "step", "seconds");
-    for (name, time, word) in report {
-        println!("{name:<10} {:>8.1}  {word}", time.as_secs_f64());
-    }
-    let total: Duration = report.iter().map(|(_, time, _)| *time).sum();
-    println!("{:<10} {:>8.1}", "total", total.as_secs_f64());
-}
+const FAILED: &str = "FAILED";
 
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
     let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet"]);
@@ -145,8 +200,7 @@ fn licences(workspace: &Workspace) -> Result<Outcome> {
     )))
 }
 
-/// Runs every example of the workspace, and tests the one that is outside of it. They take no arguments, need no
-/// network and end with status 0.
+/// Runs every example of the workspace. They take no arguments, need no network and end with status 0.
 fn examples(workspace: &Workspace) -> Result<Outcome> {
     let mut build = cargo(workspace, ["build", "--examples", "--quiet"]);
     run_command(build.args(EVERYTHING)).context("the examples do not build")?;
@@ -157,5 +211,5 @@ fn examples(workspace: &Workspace) -> Result<Outcome> {
             run_command(command.current_dir(workspace.root()))?;
         }
     }
-    done(test::package_outside(workspace, "examples/backend"))
+    Ok(Outcome::Done)
 }

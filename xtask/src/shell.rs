@@ -1,11 +1,12 @@
 //! Starting other programs.
 
 use std::ffi::OsStr;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use cargo_metadata::Message;
+use cargo_metadata::{Artifact, Message};
 
 use crate::workspace::{Crates, Workspace};
 
@@ -49,17 +50,30 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Has `cargo` build, and hands on each file that it made as soon as that is there.
+pub(crate) fn artifacts(build: &mut Command, mut found: impl FnMut(Artifact)) -> Result<()> {
+    eprintln!("$ {}", describe(build));
+    build.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut cargo = build.spawn().context("could not start cargo")?;
+    if let Some(messages) = cargo.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(messages)) {
+            if let Message::CompilerArtifact(artifact) = message.context("cargo's messages cannot be read")? {
+                found(artifact);
+            }
+        }
+    }
+    let status = cargo.wait().context("cargo was lost")?;
+    ensure!(status.success(), "`{}` failed: {status}", describe(build));
+    Ok(())
+}
+
 /// Has `cargo` build, and gives the names and the places of the programs that it made.
 pub(crate) fn executables(build: &mut Command) -> Result<Vec<(String, PathBuf)>> {
-    build.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
-    let output = build.output().context("could not start cargo")?;
-    ensure!(output.status.success(), "`{}` failed: {}", describe(build), output.status);
-    let artifacts = Message::parse_stream(output.stdout.as_slice()).filter_map(|message| match message {
-        Ok(Message::CompilerArtifact(artifact)) => Some(artifact),
-        _ => None,
-    });
-    let named = artifacts.filter_map(|artifact| Some((artifact.target.name, artifact.executable?.into())));
-    Ok(named.collect())
+    let mut programs = Vec::new();
+    artifacts(build, |artifact| {
+        programs.extend(artifact.executable.map(|program| (artifact.target.name, program.into())));
+    })?;
+    Ok(programs)
 }
 
 fn describe(command: &Command) -> String {

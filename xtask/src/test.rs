@@ -1,8 +1,13 @@
 //! `cargo xtask test`: all tests, or those of some packages.
 
-use anyhow::{Context, Result};
+use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
 
-use crate::shell::{EVERYTHING, cargo, run as run_command};
+use anyhow::{Context, Result, bail};
+use cargo_metadata::Artifact;
+
+use crate::shell::{EVERYTHING, artifacts, cargo, run as run_command};
 use crate::workspace::Workspace;
 
 #[derive(clap::Args, Default)]
@@ -22,13 +27,52 @@ impl Arguments {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    code(workspace, arguments)?;
+    code(workspace, arguments, &[], || ())?;
     documentation(workspace, arguments)
 }
 
-/// Unit and integration tests.
-pub(crate) fn code(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    start(workspace, arguments, &["--tests"])
+/// Unit and integration tests. Each program of tests runs as soon as it is there, while Cargo builds the others: at the
+/// end of a build one processor has nothing to do. Builds these other targets beside them, and calls `built` when all
+/// are there.
+pub(crate) fn code(
+    workspace: &Workspace,
+    arguments: &Arguments,
+    others: &[&str],
+    built: impl FnOnce(),
+) -> Result<()> {
+    let mut build = cargo(workspace, ["build", "--quiet", "--tests"]);
+    select(&mut build, arguments).args(others);
+    let (sender, programs) = mpsc::channel::<Artifact>();
+    let failed = thread::scope(|scope| {
+        let running = scope.spawn(move || {
+            let run = |program: &Artifact| run_command(&mut start(program, arguments.filter.as_deref()));
+            programs.iter().filter_map(|program| run(&program).err()).collect::<Vec<_>>()
+        });
+        let result = artifacts(&mut build, |artifact| {
+            if artifact.profile.test && artifact.executable.is_some() {
+                // The other end takes all until this one is dropped.
+                let _ = sender.send(artifact);
+            }
+        });
+        drop(sender);
+        built();
+        let failed = running.join().ok().context("the thread that runs the tests panicked")?;
+        result.map(|()| failed)
+    })?;
+    if !failed.is_empty() {
+        bail!("{}", failed.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    }
+    Ok(())
+}
+
+/// The call of a program of tests, in the folder of its package as Cargo does it.
+fn start(program: &Artifact, filter: Option<&str>) -> Command {
+    let mut command = Command::new(program.executable.as_deref().unwrap_or(&program.manifest_path));
+    command.arg("--quiet").args(filter);
+    if let Some(folder) = program.manifest_path.parent() {
+        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    }
+    command
 }
 
 /// The examples in documentation comments, which Cargo cannot mix with other targets in one call.
@@ -39,24 +83,24 @@ pub(crate) fn documentation(workspace: &Workspace, arguments: &Arguments) -> Res
     if !arguments.package.is_empty() && !arguments.package.iter().any(has_library) {
         return Ok(());
     }
-    start(workspace, arguments, &["--doc"])
+    let mut test = cargo(workspace, ["test", "--quiet", "--doc"]);
+    select(&mut test, arguments);
+    if let Some(filter) = &arguments.filter {
+        test.args(["--", filter]);
+    }
+    run_command(&mut test)
 }
 
-fn start(workspace: &Workspace, arguments: &Arguments, targets: &[&str]) -> Result<()> {
-    let mut command = cargo(workspace, ["test", "--quiet"]);
+/// Has `cargo` take the packages that are asked for.
+fn select<'c>(command: &'c mut Command, arguments: &Arguments) -> &'c mut Command {
     if arguments.package.is_empty() {
-        command.args(EVERYTHING);
-    } else {
-        command.arg("--locked");
+        return command.args(EVERYTHING);
     }
+    command.arg("--locked");
     for package in &arguments.package {
         command.args(["--package", package]);
     }
-    command.args(targets);
-    if let Some(filter) = &arguments.filter {
-        command.args(["--", filter]);
-    }
-    run_command(&mut command)
+    command
 }
 
 /// A package of its own sees what is published, as anybody's would. It borrows the lock file and the target folder, so
