@@ -36,7 +36,7 @@ const FIRST: [Step; 5] = [
     ("clippy", clippy),
 ];
 
-/// What builds everything else, and runs the tests meanwhile.
+/// The step that builds everything else, and runs the tests meanwhile.
 const TESTS: &str = "tests";
 
 /// Other targets, which the steps after the tests use.

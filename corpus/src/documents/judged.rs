@@ -71,7 +71,9 @@ fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -
 ///   Unicode's property for it, where it is the other way round.
 /// * Line ends: `.` matches neither U+000D nor U+2028 nor U+2029 (section 22.2.2, `CharacterSetMatcher`), and some take
 ///   U+000A alone for the end of a line.
-/// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there.
+/// * Addresses: the quoted part before `@` may be empty (RFC 5321, section 4.1.2), and some want a character there. Some
+///   take characters beyond ASCII (RFC 6531, section 3.3) and some do not, so that it is certain of none that it is no
+///   address.
 /// * Templates: control characters, noncharacters and tags beyond ASCII are no literals (RFC 6570, section 2.1), and some
 ///   take all characters there. The apostrophe is a literal (erratum 6937), and some refuse it.
 /// * Patterns: `[]` matches nothing and `[^]` any character (ECMA-262, section 22.2.1, `ClassContents`), and some take the
@@ -84,9 +86,13 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     most_digits(value) <= most
         && !(has_text(value, &|text| text.contains(['\u{85}', '\u{FEFF}'])) && speaks_of_blanks(schema))
         && !(has_text(value, &|text| text.contains(['\r', '\u{2028}', '\u{2029}'])) && speaks_of_any(schema))
-        && !(has_text(value, &|text| text.starts_with("\"\"@")) && has_format("email"))
+        && !(has_text(value, &is_disputed_address) && has_format("email"))
         && !(has_text(value, &|text| text.contains(is_disputed_literal)) && has_format("uri-template"))
         && !(has_text(value, &|text| text.contains("[]") || text.contains("[^]")) && has_format("regex"))
+}
+
+fn is_disputed_address(text: &str) -> bool {
+    text.starts_with("\"\"@") || text.contains('@') && !text.is_ascii()
 }
 
 fn is_disputed_literal(character: char) -> bool {
@@ -183,6 +189,7 @@ mod tests {
     fn formats_are_disputed_where_they_stand() {
         for (format, disputed, clear) in [
             ("email", r#""\"\"@a""#, r#""\"b\"@a""#),
+            ("email", r#""a@é""#, r#""a@e""#),
             ("uri-template", "\"\u{1FFFE}\"", "\"\u{1FFFD}\""),
             ("uri-template", "\"\u{8D}\"", "\"\u{A0}\""),
             ("uri-template", "\"\u{FDD0}\"", "\"\u{FDF0}\""),

@@ -1,6 +1,7 @@
 //! Slices against a check of every token, character by character.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use grammask_mask_cache::{Slice, TokenSets, Trie, Vocabulary, bits, words_for};
 use proptest::prelude::*;
@@ -24,16 +25,26 @@ fn chars_inside(slice: Slice<'_>, text: &[u8]) -> Option<u32> {
     }
     (1..=3_usize.min(text.len())).find_map(|cut| {
         let (whole, tail) = text.split_at(text.len() - cut);
-        // Every character above U+007F is represented. Characters that begin with the tail are tried in
-        // blocks of 64, since the last byte of a character never decides.
-        let some_end = (0x80..0x0011_0000).step_by(64).flat_map(|start| [start, start + 63]).any(|scalar| {
-            char::from_u32(scalar).is_some_and(|character| {
-                let mut buffer = [0; 4];
-                let bytes = character.encode_utf8(&mut buffer).as_bytes();
-                bytes.len() > cut && bytes.starts_with(tail)
-            })
-        });
-        if class.non_ascii && some_end { in_class(whole).map(|count| count + 1) } else { None }
+        let is_cut = class.non_ascii && beginnings().contains(tail);
+        if is_cut { in_class(whole).map(|count| count + 1) } else { None }
+    })
+}
+
+/// The beginnings that cut characters above U+007F have.
+fn beginnings() -> &'static HashSet<Vec<u8>> {
+    static BEGINNINGS: OnceLock<HashSet<Vec<u8>>> = OnceLock::new();
+    BEGINNINGS.get_or_init(|| {
+        let mut beginnings = HashSet::new();
+        for character in '\u{80}'..=char::MAX {
+            let mut buffer = [0; 4];
+            let bytes = character.encode_utf8(&mut buffer).as_bytes();
+            for length in 1..bytes.len() {
+                if !beginnings.contains(&bytes[..length]) {
+                    beginnings.insert(bytes[..length].to_vec());
+                }
+            }
+        }
+        beginnings
     })
 }
 
