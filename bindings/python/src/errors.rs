@@ -93,18 +93,14 @@ pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> P
         return interrupted(py, reason);
     }
     COMPILE_REFUSED.count();
+    if error.is_limit() {
+        LIMITS_REACHED.count();
+    }
     let raised = match error.diagnostics() {
-        None if syntax == Syntax::StructuralTag && is_compat() => {
-            raise(py, syntax.exception(), format!("Invalid structural tag error: {error}"))
-        }
-        None => raise(py, syntax.exception(), error.to_string()),
-        Some(diagnostics) => {
-            if diagnostics.iter().any(|one| one.code().ends_with("/limit")) {
-                LIMITS_REACHED.count();
-            }
-            located(py, diagnostics, syntax).unwrap_or_else(|error| error)
-        }
+        None => unlocated(py, error, syntax),
+        Some(diagnostics) => located(py, diagnostics, syntax),
     };
+    let raised = raised.unwrap_or_else(|error| error);
     log(py, "log_refused", &raised);
     raised
 }
@@ -141,6 +137,15 @@ fn coded<'py>(py: Python<'py>, code: &str) -> PyResult<Bound<'py, PyDict>> {
     let details = PyDict::new(py);
     details.set_item("code", code)?;
     Ok(details)
+}
+
+fn unlocated(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyResult<PyErr> {
+    let prefix = match syntax {
+        Syntax::StructuralTag if is_compat() => "Invalid structural tag error: ",
+        _ => "",
+    };
+    let details = coded(py, error.code())?;
+    Ok(exception(py, syntax.exception(), &format!("{prefix}{error}"), Some(&details)))
 }
 
 fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResult<PyErr> {

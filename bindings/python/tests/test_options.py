@@ -473,8 +473,14 @@ def test_bounds_of_automata(info, name):
         grammask.GrammarCompiler(info).compile_grammar(source)
     except grammask.InvalidGrammarError:
         pytest.fail("the source is a grammar")
-    with pytest.raises(grammask.GrammaskError):
-        grammask.GrammarCompiler(info, automata={name: 0}).compile_grammar(source)
+    compiler = grammask.GrammarCompiler(info, automata={name: 0})
+    # A text that it reads itself, and a grammar that was made elsewhere.
+    for given in (source, grammask.Grammar.from_ebnf(source), grammask.Grammar.concat(grammask.Grammar.from_ebnf(source))):
+        before = grammask.operation.metrics()["limits_reached"]
+        with pytest.raises(grammask.InvalidGrammarError) as caught:
+            compiler.compile_grammar(given)
+        assert caught.value.code == "grammar/limit"
+        assert grammask.operation.metrics()["limits_reached"] == before + 1
 
 
 PASSES = [

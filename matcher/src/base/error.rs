@@ -3,9 +3,9 @@
 use grammask_fsm::Cause;
 #[cfg(feature = "json-schema")]
 use grammask_fsm::CompileOptions;
-use grammask_grammar_frontends::Diagnostics;
 #[cfg(feature = "json-schema")]
 use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
+use grammask_grammar_frontends::{Diagnostic, Diagnostics};
 use grammask_grammar_ir::passes::ResolveTokensError;
 use grammask_grammar_ir::{Grammar, Interrupted};
 use grammask_mask_cache::TokenId;
@@ -59,6 +59,35 @@ impl CompileError {
         }
     }
 
+    /// The cause as a fixed name, for programs: that of the first report, `grammar/limit` where a limit on automata was
+    /// reached, or the stage that failed.
+    pub fn code(&self) -> &'static str {
+        match &self.kind {
+            CompileErrorKind::Source(diagnostics) => {
+                diagnostics.iter().next().map_or("source", Diagnostic::code)
+            }
+            CompileErrorKind::Automata(error) => match error.cause() {
+                Cause::Interrupted => "interrupted",
+                Cause::EmptyLanguage => "grammar/empty",
+                Cause::LimitReached => "grammar/limit",
+                _ => "grammar",
+            },
+            CompileErrorKind::Tokens(_) => "grammar/token",
+            CompileErrorKind::Backend(_) => "grammar/backend",
+            CompileErrorKind::Interrupted(_) => "interrupted",
+            CompileErrorKind::NoOutcome => "internal",
+            CompileErrorKind::LeftBehind => "interrupted/fork",
+        }
+    }
+
+    /// Whether a limit was reached. Nothing is known of the structure then; a higher limit may serve it.
+    pub fn is_limit(&self) -> bool {
+        match self.diagnostics() {
+            Some(diagnostics) => diagnostics.iter().any(|one| one.code().ends_with("/limit")),
+            None => self.code().ends_with("/limit"),
+        }
+    }
+
     /// The thread that compiled is another process's.
     pub(crate) fn left_behind() -> Self {
         Self { kind: CompileErrorKind::LeftBehind }
@@ -75,17 +104,12 @@ impl CompileError {
     /// themselves.
     #[must_use]
     pub fn located(self, source: &str, grammar: &Grammar) -> Self {
-        let (rule, code) = match &self.kind {
-            CompileErrorKind::Automata(error) => match error.cause() {
-                Cause::Interrupted => return self,
-                Cause::EmptyLanguage => (error.rule(), "grammar/empty"),
-                Cause::LimitReached => (error.rule(), "grammar/limit"),
-                _ => (error.rule(), "grammar"),
-            },
-            CompileErrorKind::Tokens(error) => (error.rule(), "grammar/token"),
+        let rule = match &self.kind {
+            CompileErrorKind::Automata(error) if error.cause() != Cause::Interrupted => error.rule(),
+            CompileErrorKind::Tokens(error) => error.rule(),
             _ => return self,
         };
-        Diagnostics::from_later_stage(source, grammar, rule, code, self.to_string()).into()
+        Diagnostics::from_later_stage(source, grammar, rule, self.code(), self.to_string()).into()
     }
 }
 
