@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::time::Instant;
+use std::sync::mpsc;
+use std::thread;
 
 use anyhow::{Context, Result, ensure};
 
 use crate::shell::{cargo, run as run_command};
+use crate::steps::{Report, done};
 use crate::workspace::Workspace;
 use crate::{test, tidy};
 
@@ -22,22 +24,39 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let start = Instant::now();
-    tidy::check(workspace, tidy::prose::Smaller::Report)?;
-    run_command(&mut cargo(workspace, ["fmt", "--all", "--check"]))?;
     let packages = affected(workspace, &changed_files(workspace, &arguments.since)?);
-    if !packages.is_empty() {
-        let mut clippy = cargo(workspace, ["clippy", "--locked", "--all-targets", "--quiet"]);
-        for package in &packages {
-            clippy.args(["--package", package]);
+    let report = Report::new(&[], false);
+    // Cargo builds one thing at a time: Clippy waits for the build of the tests, and runs beside the tests.
+    let (sender, built) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let (report, packages) = (&report, &packages);
+        scope.spawn(move || {
+            report.take("tidy", || done(tidy::check(workspace, tidy::prose::Smaller::Report)));
+            report.take("format", || done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"]))));
+            // Fails when the sender is dropped, which is when there is nothing to wait for.
+            let _ = built.recv();
+            if !packages.is_empty() {
+                report.take("clippy", || done(clippy(workspace, packages)));
+            }
+        });
+        if packages.is_empty() {
+            drop(sender);
+        } else {
+            let tests = test::Arguments::of(packages.iter().cloned());
+            report.take("tests", || done(test::code(workspace, &tests, &[], || drop(sender))));
         }
-        run_command(clippy.args(["--", "-D", "warnings"]))?;
-        test::code(workspace, &test::Arguments::of(packages.iter().cloned()), &[], || ())?;
-    }
+    });
     let names: Vec<&str> = packages.iter().map(String::as_str).collect();
-    let names = if names.is_empty() { "no crate".to_owned() } else { names.join(", ") };
-    println!("checked {names} in {:.0} s", start.elapsed().as_secs_f64());
-    Ok(())
+    println!("\nchecked {}", if names.is_empty() { "no crate".to_owned() } else { names.join(", ") });
+    report.end()
+}
+
+fn clippy(workspace: &Workspace, packages: &BTreeSet<String>) -> Result<()> {
+    let mut clippy = cargo(workspace, ["clippy", "--locked", "--all-targets", "--quiet"]);
+    for package in packages {
+        clippy.args(["--package", package]);
+    }
+    run_command(clippy.args(["--", "-D", "warnings"]))
 }
 
 /// Files that differ from a commit, and new ones; relative to the root.

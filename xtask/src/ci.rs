@@ -5,13 +5,13 @@
 //! share their code.
 
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 
 use crate::shell::{EVERYTHING, cargo, run as run_command};
+use crate::steps::{Outcome, Report, done};
 use crate::workspace::Workspace;
 use crate::{codegen, instructions, python, test, tidy};
 
@@ -59,15 +59,6 @@ fn names() -> impl Iterator<Item = &'static str> {
     named(&FIRST).chain([TESTS]).chain(named(&RUNNING)).chain(named(&BUILDING))
 }
 
-enum Outcome {
-    Done,
-    Skipped(&'static str),
-}
-
-fn done(result: Result<()>) -> Result<Outcome> {
-    result.map(|()| Outcome::Done)
-}
-
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for name in &arguments.only {
         if !names().any(|step| step == name) {
@@ -75,8 +66,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             bail!("there is no step `{name}`; the steps are: {names}");
         }
     }
-    let start = Instant::now();
-    let report = Report { arguments, rows: Mutex::default() };
+    let report = Report::new(&arguments.only, arguments.keep_going);
     for (name, step) in FIRST {
         report.take(name, || step(workspace));
     }
@@ -98,58 +88,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             report.take(name, || step(workspace));
         }
     });
-    report.end(start.elapsed())
+    report.end()
 }
-
-/// How the steps went.
-struct Report<'a> {
-    arguments: &'a Arguments,
-    rows: Mutex<Vec<(&'static str, Duration, String)>>,
-}
-
-impl Report<'_> {
-    /// Takes a step if it was asked for and if nothing failed before.
-    fn take(&self, name: &'static str, step: impl FnOnce() -> Result<Outcome>) {
-        let Arguments { only, keep_going } = self.arguments;
-        if !only.is_empty() && !only.iter().any(|only| only == name)
-            || !keep_going && !self.failures().is_empty()
-        {
-            return;
-        }
-        eprintln!("\n== {name}");
-        let start = Instant::now();
-        let word = match step() {
-            Ok(Outcome::Done) => "ok".to_owned(),
-            Ok(Outcome::Skipped(why)) => format!("skipped: {why}"),
-            Err(error) => {
-                eprintln!("error: in step `{name}`: {error:#}");
-                FAILED.to_owned()
-            }
-        };
-        self.rows().push((name, start.elapsed(), word));
-    }
-
-    fn rows(&self) -> MutexGuard<'_, Vec<(&'static str, Duration, String)>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failures(&self) -> Vec<&'static str> {
-        self.rows().iter().filter(|(_, _, word)| word == FAILED).map(|(name, _, _)| *name).collect()
-    }
-
-    fn end(&self, total: Duration) -> Result<()> {
-        println!("\n{:<10} {:>8}  result", "step", "seconds");
-        for (name, time, word) in self.rows().iter() {
-            println!("{name:<10} {:>8.1}  {word}", time.as_secs_f64());
-        }
-        println!("{:<10} {:>8.1}  some steps run beside others", "total", total.as_secs_f64());
-        let failures = self.failures();
-        ensure!(failures.is_empty(), "failed: {}", failures.join(", "));
-        Ok(())
-    }
-}
-
-const FAILED: &str = "FAILED";
 
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
     let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet"]);

@@ -6,6 +6,7 @@
 
 mod workspace;
 mod shell;
+mod steps;
 mod tidy;
 mod instructions;
 mod bench;
