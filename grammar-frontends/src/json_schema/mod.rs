@@ -47,7 +47,7 @@
 //! * Strings and keys: escapes of characters that one of them escapes ([`Escapes`]).
 //! * Numbers: those that are small or large enough have an exponent: `64`, `64.0`, `2.50`, `1e-07`, `1.0E7`, `1e+21`
 //!   ([`Numbers`]). Values decide what a bound or a constant allows. An integer has neither a fraction nor an exponent.
-//!   Multiples of a step that is no power of ten have no exponent.
+//!   Of the multiples of a step, those of the least power of ten that it divides have one.
 //! * Items that must differ (`uniqueItems`) are compared by their meaning, `1` and `1.0` as `"a"` and
 //!   `"\u0061"`. If they come from a set that can be listed, the grammar expresses it itself. Otherwise it
 //!   marks the array ([`RuleOptions::distinct`](grammask_grammar_ir::RuleOptions::distinct)), and the engine

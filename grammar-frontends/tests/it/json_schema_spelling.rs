@@ -102,7 +102,7 @@ fn a_number_has_one_spelling() {
 /// Values decide which numbers a condition allows, however they are printed.
 #[test]
 fn conditions_do_not_change_how_numbers_are_printed() {
-    let cases: [(Value, &[&str], &[&str]); 9] = [
+    let cases: [(Value, &[&str], &[&str]); 12] = [
         (
             json!({"exclusiveMinimum": 0}),
             &["1e-07", "1e-7", "1.0E-7", "1e+308", "1.5e16"],
@@ -121,6 +121,9 @@ fn conditions_do_not_change_how_numbers_are_printed() {
         ),
         (json!({"type": "integer", "minimum": 0}), &["10000000000000000", "-0"], &["-1", "1e16"]),
         (json!({"multipleOf": 0.00001}), &["1e-05", "3e-5", "1.0E-4", "1e+16"], &["1e-06", "1.5e-05"]),
+        (json!({"multipleOf": 0.5}), &["2.5", "1e+308", "1.25E10"], &["2.25", "1e-05", "1.23456781E7"]),
+        (json!({"multipleOf": 25}), &["75", "1.0E7", "1.5e300"], &["1e-05", "1.2345678E7", "1.00000001E7"]),
+        (json!({"multipleOf": 0.3}), &["0.6", "30.0"], &["1e-05", "1e+16", "1.0E7"]),
         (json!({"multipleOf": 1000}), &["1.0E7", "1.234E7", "7000"], &["1.23456E7", "1.0E-7"]),
         (
             json!({"enum": [1e-7, 64]}),

@@ -84,7 +84,8 @@ impl SchemaLowering<'_> {
         Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
     }
 
-    /// The numbers of a shape that are written with an exponent. Where a step is no power of ten, none.
+    /// The numbers of a shape that are written with an exponent. Of the multiples of a step those that are multiples of
+    /// the least power of ten that the step divides; where it divides none, none.
     fn exponents(&mut self, shape: &NumberShape) -> Option<ExprId> {
         if shape.kind == NumberKind::Integer
             && has_digits_alone(self.normalizer.options.numbers, self.draft())
@@ -100,8 +101,8 @@ impl SchemaLowering<'_> {
         let whole = (shape.kind == NumberKind::Integer).then_some(0);
         // The step of the most digits before the point is the one that counts.
         let mut places = whole;
-        for step in &shape.steps {
-            let next = power_of_ten(*step)?;
+        for &step in &shape.steps {
+            let next = divided_power_of_ten(step)?;
             places = Some(places.map_or(next, |places| places.min(next)));
         }
         let mut operands = vec![digits.exponents_between(bounds.0, bounds.1, places)?];
@@ -488,6 +489,20 @@ impl SchemaLowering<'_> {
         starts.push(self.builder.sequence([zero, end]));
         Ok(self.builder.choice(starts))
     }
+}
+
+/// The places after the point of the least power of ten that is a multiple of a step: 0 for 0.5, -2 for 25.
+fn divided_power_of_ten(step: Divisor) -> Option<i64> {
+    let mut units = step.units;
+    let mut count = |factor: u64| {
+        let mut count = 0;
+        while units > 1 && units.is_multiple_of(factor) {
+            (units, count) = (units / factor, count + 1);
+        }
+        count
+    };
+    let most = count(2).max(count(5));
+    (units == 1).then_some(i64::from(step.places) - most)
 }
 
 /// The places after the point of a step that is a power of ten.
