@@ -11,6 +11,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
+use crate::rows::as_array;
+
 /// Where the logits lie: address, rows, columns, and both strides, counted in elements.
 #[derive(FromPyObject)]
 pub(crate) struct Logits(usize, usize, usize, isize, isize);
@@ -60,14 +62,13 @@ pub(crate) fn apply_bitmask(
 /// read-only, unaligned, or a bitmask that is not C-contiguous.
 #[pyfunction]
 pub(crate) fn apply_bitmask_array(
-    logits: &Bound<'_, PyUntypedArray>,
-    bitmask: &Bound<'_, PyUntypedArray>,
+    logits: &Bound<'_, PyAny>,
+    bitmask: &Bound<'_, PyAny>,
     width: usize,
     rows: Option<Vec<u32>>,
 ) -> PyResult<bool> {
-    let (Some((dtype, logits)), Some((masks, count))) = (logit_array(logits), mask_array(bitmask)) else {
-        return Ok(false);
-    };
+    let (logits, masks) = (as_array(logits).and_then(logit_array), as_array(bitmask).and_then(mask_array));
+    let (Some((dtype, logits)), Some((masks, count))) = (logits, masks) else { return Ok(false) };
     let has_rows = match &rows {
         None => logits.1 == count,
         Some(rows) => rows.iter().all(|&row| usize::try_from(row).is_ok_and(|row| row < logits.1.min(count))),

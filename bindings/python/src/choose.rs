@@ -2,11 +2,12 @@
 #![expect(unsafe_code, reason = "the memory of arrays and tensors is reached through their addresses")]
 
 use grammask::apply::{ApplyError, Layout, Logit, Processor, Rows, Sampling, half, sample};
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::apply::{address, check_aligned, check_there, element_size};
+use crate::rows::as_array;
 
 /// How one row is drawn: temperature, `top_k`, `top_p`, seed, step.
 type Draw = (f32, u32, f32, u64, u64);
@@ -63,9 +64,9 @@ pub(crate) fn choose_tokens(
 
 /// The address of so many elements of a size.
 fn memory(owner: &Bound<'_, PyAny>, count: usize, size: usize) -> PyResult<usize> {
-    let address = match owner.cast::<PyUntypedArray>() {
-        Err(_) => address(owner)?,
-        Ok(array) => {
+    let address = match as_array(owner) {
+        None => address(owner)?,
+        Some(array) => {
             let is_whole =
                 array.len() == count && array.dtype().itemsize() == size && array.is_c_contiguous();
             if !is_whole {

@@ -10,6 +10,7 @@ use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 use crate::errors::raise;
 
@@ -31,17 +32,29 @@ pub(crate) struct KnownType {
     seen: Option<Py<PyAny>>,
 }
 
+/// An object as an array, if it is one. The first question imports numpy, and our way to it panics where that fails, as at
+/// the end of the process. Nothing is an array there.
+pub(crate) fn as_array<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
+    static IS_THERE: PyOnceLock<()> = PyOnceLock::new();
+    let py = object.py();
+    IS_THERE.get_or_try_init(py, || py.import("numpy").map(drop)).ok()?;
+    object.cast().ok()
+}
+
 impl<'py> MaskRows<'py> {
     /// The rows of a bitmask: a C-contiguous, aligned, writable array or CPU tensor of `int32`, of one or two dimensions.
     pub(crate) fn of(mask: &Bound<'py, PyAny>, known: &mut KnownType) -> PyResult<Self> {
         let py = mask.py();
-        if mask.cast::<PyUntypedArray>().is_ok() {
-            return Self::of_array(mask.clone());
+        if let Some(array) = as_array(mask) {
+            return Self::of_array(array);
         }
         match mask.getattr(intern!(py, "data_ptr")) {
             Ok(address) => Self::of_tensor(mask, &address, known),
             Err(error) if error.is_instance_of::<PyAttributeError>(py) => {
-                Self::of_array(py.import("grammask._support")?.call_method1("as_bitmask_array", (mask,))?)
+                let array = py.import("grammask._support")?.call_method1("as_bitmask_array", (mask,))?;
+                let array =
+                    as_array(&array).ok_or_else(|| raise(py, "BitmaskError", "the bitmask is no array"))?;
+                Self::of_array(array)
             }
             Err(error) => Err(error),
         }
@@ -56,9 +69,8 @@ impl<'py> MaskRows<'py> {
         Ok(Self { _owner: None, address, rows: index.saturating_add(1), words })
     }
 
-    fn of_array(owner: Bound<'py, PyAny>) -> PyResult<Self> {
-        let py = owner.py();
-        let array = owner.cast::<PyUntypedArray>()?;
+    fn of_array(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {
+        let py = array.py();
         let address = match (array.cast::<PyArrayDyn<i32>>(), array.cast::<PyArrayDyn<u32>>()) {
             (Ok(words), _) => words.data().cast(),
             (_, Ok(words)) => words.data(),
@@ -76,7 +88,7 @@ impl<'py> MaskRows<'py> {
             return Err(raise(py, "BitmaskError", "the bitmask must be aligned to four bytes"));
         }
         let (rows, words) = shape(py, array.shape())?;
-        Ok(Self { address, rows, words, _owner: Some(owner) })
+        Ok(Self { address, rows, words, _owner: Some(array.as_any().clone()) })
     }
 
     /// A tensor is asked for everything each time, since all of it may change in place. Its address comes last, when no

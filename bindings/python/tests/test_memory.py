@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -166,3 +168,28 @@ def test_memory_that_is_given_back_is_not_written():
         fill(lambda four=four: batch.batch_fill_next_token_bitmask(four, tensor))
         (text,) = texts(1, length)
         fill(lambda text=text: text.traverse_draft_tree(*tree, tensor))
+
+
+AT_THE_END = """
+import grammask
+
+info = grammask.TokenizerInfo([bytes([byte]) for byte in range(256)] + ["<eos>"], stop_token_ids=[256])
+matcher = grammask.GrammarMatcher(grammask.GrammarCompiler(info).compile_regex("[a-z]+"))
+
+
+class Late:
+    def __del__(self):
+        try:
+            matcher.fill_next_token_bitmask(memoryview(bytearray(36)).cast("i"))
+        except ImportError:
+            print("ImportError")
+
+
+kept = Late()
+"""
+
+
+def test_a_first_mask_when_the_process_ends_is_an_error():
+    """Modules cannot be imported there, and numpy's functions are only looked for with the first array."""
+    found = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=True)
+    assert (found.stdout.split(), found.stderr) == (["ImportError"], "")
