@@ -1,10 +1,15 @@
 //! `cargo xtask full`: what takes too long for continuous integration, to be run by hand before a release.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use anyhow::Result;
 
 use crate::shell::{cargo, run as run_command};
 use crate::workspace::Workspace;
 use crate::{candle, hostile, test};
+
+/// Random cases of each comparison.
+const CASES: &str = "50000";
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     // Suites that take smaller inputs where code is not optimised.
@@ -13,8 +18,22 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     // By itself, because it needs two free cores.
     let batches = ["bounds::batches", "--", "--nocapture"];
     run_command(cargo(workspace, tests).args(batches).env("GRAMMASK_FREE_CORES", "1"))?;
+    compare(workspace)?;
     test::package_outside(workspace, "grammask/tests/host")?;
     test::package_outside(workspace, "compat/llguidance")?;
     hostile::run(workspace, &hostile::Arguments::default())?;
     candle::run(workspace, &candle::Arguments::default())
+}
+
+/// Puts more random grammars and schemas to the oracles than the tests do. Those of schemas are others each time; a failure
+/// names the seed.
+fn compare(workspace: &Workspace) -> Result<()> {
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() * 1_000_000;
+    for (package, tests) in [("grammask-matcher", "oracle"), ("grammask-corpus", "schemas")] {
+        let mut test =
+            cargo(workspace, ["test", "--release", "--locked", "--package", package, "--test", "it"]);
+        test.arg(tests).env("GRAMMASK_CASES", CASES).env("GRAMMASK_SEED", seed.to_string());
+        run_command(&mut test)?;
+    }
+    Ok(())
 }

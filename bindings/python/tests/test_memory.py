@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import subprocess
 import sys
@@ -168,6 +169,16 @@ def test_memory_that_is_given_back_is_not_written():
         fill(lambda four=four: batch.batch_fill_next_token_bitmask(four, tensor))
         (text,) = texts(1, length)
         fill(lambda text=text: text.traverse_draft_tree(*tree, tensor))
+
+
+def test_words_in_the_other_byte_order_are_refused(compiler):
+    text = grammask.GrammarMatcher(compiler.compile_regex("ab*"))
+    other = np.dtype(np.int32).newbyteorder()
+    integer = ctypes.c_int32.__ctype_be__ if sys.byteorder == "little" else ctypes.c_int32.__ctype_le__
+    for memory in (np.zeros((1, WORDS), other), (integer * WORDS)()):
+        with pytest.raises(grammask.BitmaskError, match="int32"):
+            text.fill_next_token_bitmask(memory)
+    assert text.fill_next_token_bitmask((ctypes.c_int32 * WORDS)())
 
 
 AT_THE_END = """

@@ -189,7 +189,7 @@ def as_bitmask_array(mask: Any) -> Any:
         array = np.from_dlpack(mask) if hasattr(mask, "__dlpack__") else np.asarray(memoryview(mask))
     except Exception as error:
         raise BitmaskError(f"{type(mask).__name__} is no bitmask: {spell(error)}") from error
-    if array.dtype.itemsize != 4 or array.dtype.kind not in "iu":
+    if array.dtype.itemsize != 4 or array.dtype.kind not in "iu" or not array.dtype.isnative:
         raise BitmaskError(f"the bitmask must be of dtype int32, not {array.dtype}")
     if not array.flags.writeable:
         raise BitmaskError("the bitmask must be writable")
