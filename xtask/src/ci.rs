@@ -2,7 +2,8 @@
 //!
 //! All steps share one profile and one set of features (those of the whole workspace), so that nothing is
 //! compiled twice. Clippy and rustdoc share the metadata of dependencies; the tests, the examples and the Python package
-//! share their code.
+//! share their code. Tests run while others are built, and the steps after them run in two rows beside each other, because
+//! many of them keep one processor busy at most.
 
 use std::process::Command;
 use std::sync::mpsc;
