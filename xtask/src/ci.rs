@@ -2,8 +2,8 @@
 //!
 //! All steps share one profile and one set of features (those of the whole workspace), so that nothing is
 //! compiled twice. Clippy and rustdoc share the metadata of dependencies; the tests, the examples and the Python package
-//! share their code. Tests run while others are built, and the steps after them run in two rows beside each other, because
-//! many of them keep one processor busy at most.
+//! share their code. The steps are taken in two rows beside each other, and tests run while others are built, because many
+//! of them keep one processor busy at most.
 
 use std::process::Command;
 use std::sync::mpsc;
@@ -28,14 +28,16 @@ pub(crate) struct Arguments {
 
 type Step = (&'static str, fn(&Workspace) -> Result<Outcome>);
 
-/// In the order of how soon each tells of a mistake.
-const FIRST: [Step; 5] = [
+/// Steps that need no build, in the order of how soon each tells of a mistake.
+const READING: [Step; 4] = [
     ("tidy", |workspace| done(tidy::check(workspace, tidy::prose::Smaller::Report))),
     ("format", |workspace| done(run_command(&mut cargo(workspace, ["fmt", "--all", "--check"])))),
-    ("generated", |workspace| done(codegen::check(workspace))),
     ("licences", licences),
-    ("clippy", clippy),
+    ("generated", |workspace| done(codegen::check(workspace))),
 ];
+
+/// The step beside them, with which building begins.
+const CLIPPY: Step = ("clippy", clippy);
 
 /// The step that builds everything else, and runs the tests meanwhile.
 const TESTS: &str = "tests";
@@ -57,7 +59,7 @@ const BUILDING: [Step; 4] = [
 /// The names of all steps.
 fn names() -> impl Iterator<Item = &'static str> {
     let named = |steps: &'static [Step]| steps.iter().map(|(name, _)| *name);
-    named(&FIRST).chain([TESTS]).chain(named(&RUNNING)).chain(named(&BUILDING))
+    named(&READING).chain([CLIPPY.0, TESTS]).chain(named(&RUNNING)).chain(named(&BUILDING))
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -68,20 +70,21 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         }
     }
     let report = Report::new(&arguments.only, arguments.keep_going);
-    for (name, step) in FIRST {
-        report.take(name, || step(workspace));
-    }
     // Cargo builds one thing at a time, so what builds waits for the tests' build, and not for the tests.
     let (sender, built) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let report = &report;
         scope.spawn(move || {
+            for (name, step) in READING {
+                report.take(name, || step(workspace));
+            }
             // Fails when the sender is dropped, which is when there is nothing to wait for.
             let _ = built.recv();
             for (name, step) in BUILDING {
                 report.take(name, || step(workspace));
             }
         });
+        report.take(CLIPPY.0, || CLIPPY.1(workspace));
         report.take(TESTS, || {
             done(test::code(workspace, &test::Arguments::default(), &OTHERS, || drop(sender)))
         });
