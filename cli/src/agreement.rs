@@ -11,7 +11,7 @@ use crate::arguments::{
 use crate::engine::{Structure, Vocabulary};
 use crate::writer::{Ending, Writer};
 
-const SEEDS: u64 = 30;
+const SEEDS: u64 = 50;
 
 fn schemas() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/schemas");

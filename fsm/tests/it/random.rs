@@ -205,6 +205,17 @@ proptest! {
     }
 
     #[test]
+    fn rules_below_operators(one in tree(None), other in tree(None), texts in texts()) {
+        let rule = |number| Box::new(Tree::Rule(number));
+        let difference = Tree::Both(rule(1), Box::new(Tree::Complement(rule(2))));
+        let twice = Tree::Escaped(Box::new(Tree::Sequence(vec![Tree::Rule(1), Tree::Rule(2), Tree::Rule(1)])));
+        let root = Tree::Choice(vec![difference, twice, Tree::Rule(2)]);
+        let grammar = grammar(&[root, one, other]);
+        prop_assume!(fits(&grammar));
+        check(&grammar, texts.iter().map(Vec::as_slice));
+    }
+
+    #[test]
     fn text_automata(tree in tree(None), texts in texts()) {
         let grammar = grammar(&[tree]);
         let body = grammar.rule(grammar.root()).body();
@@ -234,21 +245,5 @@ proptest! {
             let any = TextAutomaton::any_in(&grammar, body, &limits);
             prop_assert!(any.is_ok_and(|any| any != automaton.is_empty()));
         }
-    }
-}
-
-// The naive recogniser takes these one position at a time.
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: ProptestConfig::default().cases / 2, ..ProptestConfig::default() })]
-
-    #[test]
-    fn rules_below_operators(one in tree(None), other in tree(None), texts in texts()) {
-        let rule = |number| Box::new(Tree::Rule(number));
-        let difference = Tree::Both(rule(1), Box::new(Tree::Complement(rule(2))));
-        let twice = Tree::Escaped(Box::new(Tree::Sequence(vec![Tree::Rule(1), Tree::Rule(2), Tree::Rule(1)])));
-        let root = Tree::Choice(vec![difference, twice, Tree::Rule(2)]);
-        let grammar = grammar(&[root, one, other]);
-        prop_assume!(fits(&grammar));
-        check(&grammar, texts.iter().map(Vec::as_slice));
     }
 }

@@ -34,9 +34,9 @@ fn is_full() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("GRAMMASK_FULL_BOUNDS").is_some()
 }
 
-/// The size to test with: the full one, or a thirtieth.
+/// The size to test with: the full one, or a twentieth.
 fn sized(full: usize) -> usize {
-    if is_full() { full } else { full / 30 }
+    if is_full() { full } else { full / 20 }
 }
 
 /// Unoptimised code is about ten times slower, and machines that run tests are shared.
