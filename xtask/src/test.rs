@@ -48,12 +48,21 @@ pub(crate) fn code(
             let run = |program: &Artifact| run_command(&mut start(program, arguments.filter.as_deref()));
             programs.iter().filter_map(|program| run(&program).err()).collect::<Vec<_>>()
         });
+        // The other end takes all until this one is dropped.
+        let send = |artifact| drop(sender.send(artifact));
+        let mut later = Vec::new();
         let result = artifacts(&mut build, |artifact| {
             if artifact.profile.test && artifact.executable.is_some() {
-                // The other end takes all until this one is dropped.
-                let _ = sender.send(artifact);
+                // Such a test may be there before the program that it starts.
+                match artifact.target.is_test() && has_program(workspace, &artifact) {
+                    true => later.push(artifact),
+                    false => send(artifact),
+                }
             }
         });
+        if result.is_ok() {
+            later.into_iter().for_each(send);
+        }
         drop(sender);
         built();
         let failed = running.join().ok().context("the thread that runs the tests panicked")?;
@@ -63,6 +72,13 @@ pub(crate) fn code(
         bail!("{}", failed.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     }
     Ok(())
+}
+
+/// Whether the package of a target has a program.
+fn has_program(workspace: &Workspace, artifact: &Artifact) -> bool {
+    workspace.members().any(|member| {
+        member.package.id == artifact.package_id && member.package.targets.iter().any(|one| one.is_bin())
+    })
 }
 
 /// The call of a program of tests, in the folder of its package as Cargo does it.
