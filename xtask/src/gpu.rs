@@ -20,8 +20,9 @@ const PACKAGE: &str = "grammask-gpu-apply";
 const STEPS: &str = include_str!("gpu.sh");
 
 /// Files that the steps need beside the programs.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "gpu-apply/benches/python_kernels.py",
+    "gpu-apply/benches/python_loop.py",
     "bindings/python/tests/conftest.py",
     "bindings/python/tests/test_device.py",
     "bindings/python/tests/test_tensors.py",
@@ -38,6 +39,9 @@ pub(crate) struct Arguments {
     /// The Python to look for torch, xgrammar and this project's package in.
     #[arg(long, default_value = "python3")]
     python: String,
+    /// The folder of a tokenizer for a decoding loop, such as that of Llama 3.1. Without one the loop is left out.
+    #[arg(long, value_name = "FOLDER")]
+    tokenizer: Option<PathBuf>,
     /// Builds everything that needs a device into this folder and runs none of it. `sh run.sh --require-device` there runs
     /// it, on a machine without Rust too.
     #[arg(long, value_name = "FOLDER")]
@@ -58,6 +62,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut steps = Command::new("sh");
     steps.arg(folder.join("run.sh")).arg("--record").arg(workspace.root().join("record"));
     steps.args(["--python", &arguments.python]);
+    if let Some(tokenizer) = &arguments.tokenizer {
+        steps.arg("--tokenizer").arg(tokenizer);
+    }
     if arguments.require_device {
         steps.arg("--require-device");
     }

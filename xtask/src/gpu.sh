@@ -2,16 +2,17 @@
 # The tests and measurements of gpu-apply that need an NVIDIA device. `cargo xtask gpu` builds what stands beside this
 # file; nothing of Rust is needed to run it.
 #
-# Usage: sh run.sh [--require-device] [--skip-cpu] [--python PYTHON] [--record FOLDER]
+# Usage: sh run.sh [--require-device] [--skip-cpu] [--python PYTHON] [--record FOLDER] [--tokenizer FOLDER]
 
 here=$(cd "$(dirname "$0")" && pwd)
-python=python3 record=$here/record device="" cpu=yes status=0
+python=python3 record=$here/record device="" cpu=yes tokenizer="" status=0
 while [ $# -gt 0 ]; do
     case $1 in
         --require-device) device=--require-device ;;
         --skip-cpu) cpu="" ;;
         --python) python=$2; shift ;;
         --record) record=$2; shift ;;
+        --tokenizer) tokenizer=$2; shift ;;
         *) echo "unknown argument: $1" >&2; exit 2 ;;
     esac
     shift
@@ -51,5 +52,12 @@ if python_has grammask || python_has xgrammar; then
     step "$python" "$here/python_kernels.py" "$record"
 else
     echo "skipped: the kernels in Python need $python with torch, grammask or xgrammar, and a device"
+fi
+if [ -z "$tokenizer" ]; then
+    echo "skipped: a decoding loop needs the folder of a tokenizer (--tokenizer)"
+elif python_has transformers; then
+    step "$python" "$here/python_loop.py" "$record" "$tokenizer"
+else
+    echo "skipped: a decoding loop needs $python with torch, transformers and a device"
 fi
 exit $status
