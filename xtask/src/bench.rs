@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the program of the `bench` crate, and its benches of hot paths.
+//! `cargo xtask bench`: the program of the `bench` crate, and the benches of hot paths of the facade.
 
 use anyhow::Result;
 use clap::Parser;
@@ -34,6 +34,6 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             return run_command(command.args(&arguments.arguments));
         }
     };
-    let mut command = cargo(workspace, ["bench", "--package", "grammask-bench", "--bench", name, "--"]);
+    let mut command = cargo(workspace, ["bench", "--package", "grammask", "--bench", name, "--"]);
     run_command(command.args(&arguments.arguments[1..]))
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask bench instructions`: instructions of the hot paths, compared with those that are checked in.
 //!
 //! Times on a shared machine differ by more than what a change costs; instructions do not. The program `counts` of the
-//! `bench` crate runs each path once below valgrind's callgrind, which counts inside of the functions of its module
+//! facade runs each path once below valgrind's callgrind, which counts inside of the functions of its module
 //! `measured` only. It is built as the tests are, so that continuous integration builds nothing twice: the numbers
 //! are good for comparison with one another, not for what a release takes.
 //!
@@ -21,7 +21,7 @@ use crate::shell::{EVERYTHING, cargo, executables, run as run_command};
 use crate::workspace::Workspace;
 
 /// The baseline, relative to the root: the compiler and the processor in the first line, then a path and its instructions a line.
-const BASELINE: &str = "bench/instructions.csv";
+const BASELINE: &str = "grammask/instructions.csv";
 
 /// How much a path may take more than its baseline, in percent.
 const TOLERANCE: u64 = 5;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 /// How the names of functions begin that do work until its limit ends it, whatever the machine is.
 const WORK: &str = "work_of_";
 
-/// The units of that limit, as `bench/benches/units` has them.
+/// The units of that limit, as `grammask/benches/units` has them.
 const UNITS: u64 = 50_000;
 
 /// How many instructions a unit of work may take.

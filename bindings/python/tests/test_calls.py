@@ -202,14 +202,38 @@ def test_members_between_marks_are_counted(any_order):
                 fits = low <= size <= most and set(required) <= set(chosen)
                 fits = fits and (any_order or list(chosen) == sorted(chosen))
                 assert accepts(grammar, marked(chosen)) == fits, (schema, chosen)
-    free = {"type": "object", "additionalProperties": string, "minProperties": 1}
-    content = {"type": "json_schema", "style": "qwen_xml", "json_schema": free, "any_order": any_order}
-    grammar = grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": content})
-    assert accepts(grammar, marked("x")) and accepts(grammar, marked("xy")) and not accepts(grammar, "")
-    for more in ({"minProperties": 2}, {"maxProperties": 1}):
-        with pytest.raises(grammask.UnsupportedError, match="not counted"):
-            content = {"type": "json_schema", "style": "qwen_xml", "json_schema": free | more}
-            grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": content})
+
+
+@pytest.mark.parametrize("any_order", [False, True])
+def test_members_of_free_names_between_marks_are_counted(any_order):
+    def marked(names):
+        return "".join(f"<parameter={name}>x</parameter>" for name in names)
+
+    def grammar_of(**more):
+        schema = {"type": "object", "additionalProperties": {"type": "string"}, **more}
+        content = {"type": "json_schema", "style": "qwen_xml", "json_schema": schema, "any_order": any_order}
+        return grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": content})
+
+    some = [chosen for size in range(5) for chosen in itertools.product("abx", repeat=size)]
+    for low, high, declared, required in itertools.product(range(4), [None, 0, 1, 2, 3], ["", "a", "ab"], ["", "a"]):
+        bounds = {"minProperties": low} | ({} if high is None else {"maxProperties": high})
+        names = {"properties": {name: {"type": "string"} for name in declared}, "required": list(required)}
+        if max(low, len(required)) > (4 if high is None else high):
+            continue
+        # A required name that is not declared is one of its own; so is another member than it.
+        if low > len(required) + 1:
+            with pytest.raises(grammask.UnsupportedError, match="not told apart"):
+                grammar_of(**names, **bounds)
+            continue
+        grammar = grammar_of(**names, **bounds)
+        known = sorted({*declared, *required})
+        for chosen in some:
+            own = [name for name in chosen if name in known]
+            fits = low <= len(chosen) <= (len(chosen) if high is None else high)
+            fits = fits and len(set(own)) == len(own) and set(required) <= set(own)
+            if not any_order:
+                fits = fits and list(chosen[: len(own)]) == own == sorted(own)
+            assert accepts(grammar, marked(chosen)) == fits, (low, high, declared, required, chosen)
 
 
 BYTES = grammask.TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"])

@@ -33,9 +33,10 @@ pub fn count(words: &[u32]) -> usize {
 
 /// Positions of the set bits, ascending.
 pub fn iter(words: &[u32]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(place, &word)| {
+    // Most words of a mask of few tokens are zero.
+    words.iter().enumerate().filter(|&(_, &word)| word != 0).flat_map(|(place, &word)| {
         // Each step takes the lowest bit off the word.
-        std::iter::successors((word != 0).then_some(word), |&left| {
+        std::iter::successors(Some(word), |&left| {
             let left = left & (left - 1);
             (left != 0).then_some(left)
         })

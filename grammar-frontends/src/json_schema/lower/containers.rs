@@ -60,7 +60,7 @@ impl MemberCounts {
     pub(crate) const ANY: Self = Self { min: 0, max: None };
 
     /// Counts from here on are not told apart.
-    fn cap(self) -> u32 {
+    pub(crate) fn cap(self) -> u32 {
         self.max.unwrap_or(0).max(self.min)
     }
 }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use grammask_grammar_ir::{DispatchEnd, ExprId, Occurrence, TagDispatch};
 
+use super::containers::MemberCounts;
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
@@ -52,7 +53,6 @@ impl<'s> SchemaLowering<'s> {
         node: NodeId,
         markup: &'static Markup,
     ) -> Result<Option<ExprId>> {
-        let (min, max) = self.markup_bounds(shape, node)?;
         let mut parts = Vec::with_capacity(shape.properties.len() + 2);
         for property in &shape.properties {
             let member = match property.value {
@@ -67,49 +67,35 @@ impl<'s> SchemaLowering<'s> {
             }
         }
         let names: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
+        let declared = parts.len();
         let mut free = Vec::new();
         for cell in &shape.cells {
             free.extend(self.markup_free(cell, &names, node, markup)?);
         }
-        if !free.is_empty() {
+        if !shape.obligations.is_empty() {
+            self.refuse_obligations(
+                node,
+                "some member has to be of a kind, which nothing keeps between marks",
+            )?;
+        }
+        let has_free = !free.is_empty();
+        // None is marked: between marks names are not compared, and what needs that is refused.
+        self.distinct_names_mark(shape, node, has_free)?;
+        let Some(counts) = self.counts(shape, node, declared, has_free)? else { return Ok(None) };
+        if has_free {
             parts.push((self.builder.choice(free), Occurrence::Repeatable));
         }
-        let Some(members) = self.markup_members(parts, min, max)? else { return Ok(None) };
+        let Some(members) = self.markup_members(parts, counts)? else { return Ok(None) };
         Ok(Some(self.builder.sequence([members, self.punctuation.space])))
     }
 
-    /// How many members there are, at least and at most; none but what can be counted.
-    fn markup_bounds(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<(u32, Option<u32>)> {
-        if shape.min == 0 && shape.max.is_none() && shape.obligations.is_empty() {
-            return Ok((0, None));
-        }
-        let declared = shape.properties.len();
-        // A free name may occur twice: of those it is known whether there is one, and not how many there are.
-        let can_count = match shape.cells.iter().any(|cell| cell.value != GoalId::NEVER) {
-            true => shape.min <= 1 && shape.max.is_none(),
-            false => declared.saturating_mul(declared) <= self.normalizer.options.limits.states,
-        };
-        if !can_count || !shape.obligations.is_empty() {
-            let keyword = if shape.max.is_some() { "maxProperties" } else { "minProperties" };
-            let reason = "members between marks whose names no schema declares are not counted";
-            let hint = "declare all names and set `additionalProperties: false`, or list what is required under `required`";
-            self.normalizer.unsupported(node, keyword, reason, hint)?;
-            return Ok((0, None));
-        }
-        // More than there are is as good as one more.
-        let most = u32::try_from(declared).unwrap_or(u32::MAX).saturating_add(1);
-        let number = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX).min(most);
-        Ok((number(shape.min), shape.max.map(number)))
-    }
-
-    /// Members in the order that the options ask for, at least `min` and at most `max` of them; `None` where that cannot be.
-    /// With bounds a part that repeats comes last, and `min` is 1 at most.
+    /// Members in the order that the options ask for, so many of them; `None` where that cannot be.
     fn markup_members(
         &mut self,
         parts: Vec<(ExprId, Occurrence)>,
-        min: u32,
-        max: Option<u32>,
+        counts: MemberCounts,
     ) -> Result<Option<ExprId>> {
+        let MemberCounts { min, max } = counts;
         if self.normalizer.options.key_order == KeyOrder::Any && parts.len() > 1 && max != Some(0) {
             let is_required = min > 0 || parts.iter().any(|part| part.1 == Occurrence::Required);
             let nothing = self.builder.empty();
@@ -117,7 +103,7 @@ impl<'s> SchemaLowering<'s> {
             return Ok(Some(if is_required { members } else { self.builder.optional(members) }));
         }
         if min > 0 || max.is_some() {
-            return self.counted_members(&parts, min, max);
+            return self.counted_members(&parts, counts);
         }
         let mut members = Vec::with_capacity(parts.len());
         for (member, occurrence) in parts {
@@ -134,35 +120,37 @@ impl<'s> SchemaLowering<'s> {
     fn counted_members(
         &mut self,
         parts: &[(ExprId, Occurrence)],
-        min: u32,
-        max: Option<u32>,
+        counts: MemberCounts,
     ) -> Result<Option<ExprId>> {
-        // Without a greatest number, more than the least one are as good as that.
-        let cap = max.unwrap_or(min);
+        let MemberCounts { min, max } = counts;
         let nothing = self.builder.empty();
         let mut rest: Vec<Option<ExprId>> =
-            (0..=cap).map(|count| (count >= min).then_some(nothing)).collect();
+            (0..=counts.cap()).map(|count| (count >= min).then_some(nothing)).collect();
         for &(member, occurrence) in parts.iter().rev() {
-            let mut row = Vec::with_capacity(rest.len());
-            for (count, &without) in rest.iter().enumerate() {
-                let is_full = count + 1 == rest.len();
-                let after =
-                    if is_full && max.is_none() { without } else { rest.get(count + 1).copied().flatten() };
+            let last = rest.len() - 1;
+            let mut row = vec![None; rest.len()];
+            for count in (0..=last).rev() {
+                // Without a greatest number, more than the least one are as good as that.
+                let after = match (count == last, occurrence) {
+                    (true, _) if max.is_some() => None,
+                    (true, _) => rest[last],
+                    (false, Occurrence::Repeatable) => row[count + 1],
+                    (false, _) => rest[count + 1],
+                };
                 let member = match occurrence {
-                    Occurrence::Repeatable => self.builder.repeat(member, 1, None),
+                    Occurrence::Repeatable if count == last => self.builder.repeat(member, 1, None),
                     _ => member,
                 };
                 let with = after.map(|after| self.builder.sequence([member, after]));
-                let without = without.filter(|_| occurrence != Occurrence::Required);
+                let without = rest[count].filter(|_| occurrence != Occurrence::Required);
                 let ways: Vec<ExprId> = with.into_iter().chain(without).collect();
                 if ways.is_empty() {
-                    row.push(None);
                     continue;
                 }
                 let rule = self.builder.declare_fresh("members").map_err(grammar_error)?;
                 let body = self.builder.choice(ways);
                 self.builder.define(rule, body).map_err(grammar_error)?;
-                row.push(Some(self.builder.rule(rule)));
+                row[count] = Some(self.builder.rule(rule));
             }
             rest = row;
         }

@@ -10,7 +10,6 @@ use std::borrow::Cow;
 use grammask_grammar_ir::{ExprId, Occurrence};
 
 use super::containers::{FreeMembers, MemberCounts, MemberText};
-use super::distinct_marks::DistinctMark;
 use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
 use crate::diagnostic::Result;
@@ -57,7 +56,7 @@ impl<'s> SchemaLowering<'s> {
             return Ok(None);
         }
         let mark = self.distinct_names_mark(shape, node, free.is_some())?;
-        let Some(counts) = self.counts(shape, node, members.len(), free.is_some(), mark)? else {
+        let Some(counts) = self.counts(shape, node, members.len(), free.is_some())? else {
             return Ok(None);
         };
         // One member has one order.
@@ -144,13 +143,12 @@ impl<'s> SchemaLowering<'s> {
 
     /// The bounds on the number of members, if the automaton that keeps them is small enough. `None` where
     /// they cannot be met.
-    fn counts(
+    pub(super) fn counts(
         &mut self,
         shape: &ObjectShape<'s>,
         node: NodeId,
         declared: usize,
         has_free: bool,
-        mark: Option<DistinctMark>,
     ) -> Result<Option<MemberCounts>> {
         let declared = declared as u64;
         let mut max = shape.max;
@@ -160,12 +158,7 @@ impl<'s> SchemaLowering<'s> {
             }
             max = max.filter(|&max| max < declared);
         }
-        let required = shape.required();
         let keyword = if shape.min > 0 { "minProperties" } else { "maxProperties" };
-        // That was refused where it was found, or names are not counted twice.
-        if has_free && shape.min > required + 1 && mark.is_none() {
-            return Ok(Some(MemberCounts::ANY));
-        }
         let limit = self.normalizer.options.limits.states as u64;
         let cap = shape.min.max(max.unwrap_or(0));
         if (declared + 1).saturating_mul(cap.saturating_add(1)) > limit.max(declared + 1) {

@@ -222,7 +222,7 @@ impl<'s> SchemaLowering<'s> {
         Ok((!ways.is_empty()).then_some(FreeMembers { any, ways }))
     }
 
-    fn refuse_obligations(&mut self, node: NodeId, reason: &str) -> Result<()> {
+    pub(super) fn refuse_obligations(&mut self, node: NodeId, reason: &str) -> Result<()> {
         self.ask_for_unique_names();
         let reason =
             format!("{reason} (`not` around `additionalProperties`, `patternProperties` or `propertyNames`)");

@@ -1,4 +1,4 @@
-//! Times of the hot paths: `cargo bench -p grammask-bench --bench hot_paths`.
+//! Times of the hot paths: `cargo bench -p grammask --bench hot_paths`.
 #![allow(missing_docs, reason = "criterion's macros make functions without")]
 
 mod common;
