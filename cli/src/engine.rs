@@ -2,6 +2,7 @@
 //! one text.
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -204,20 +205,15 @@ fn compile<B: BuildBackend>(
     let compile = || {
         // Schemas have limits that grow with their text.
         if text.syntax == Syntax::JsonSchema {
-            let compiled = compiler.json_schema_with_report(&text.text, &schema_options(schema));
-            return compiled
-                .map(|(grammar, report)| {
-                    report.warnings().for_each(|message| warn(&message));
-                    grammar
-                })
-                .map_err(|error| match error.diagnostics() {
-                    Some(diagnostics) => reject(text, diagnostics).into(),
-                    None => anyhow!(error).context(format!(
-                        "the {} in {} cannot be used",
-                        text.syntax.name(),
-                        text.origin
-                    )),
-                });
+            let compiled = compiler.json_schema(&text.text, &schema_options(schema));
+            return compiled.map_err(|error| match error.diagnostics() {
+                Some(diagnostics) => reject(text, diagnostics).into(),
+                None => anyhow!(error).context(format!(
+                    "the {} in {} cannot be used",
+                    text.syntax.name(),
+                    text.origin
+                )),
+            });
         }
         let compiled = match text.syntax {
             // Not by way of its grammar: marks that spell special tokens of the vocabulary stand for those.
@@ -229,11 +225,29 @@ fn compile<B: BuildBackend>(
                     }
                 })
             }
-            _ => Ok(compiler.grammar(&parse(text, schema)?)?),
+            _ => {
+                let (grammar, warnings) = read(text, schema)?;
+                Ok(compiler.grammar(&grammar)?.with_warnings(warnings))
+            }
         };
         compiled.with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))
     };
-    let Some(path) = &engine.cache else { return Ok(Box::new(compile()?)) };
+    let compiled = match &engine.cache {
+        Some(path) => kept_in(path, text, schema, compiler, compile)?,
+        None => compile()?,
+    };
+    compiled.warnings().iter().for_each(|message| warn(message));
+    Ok(Box::new(compiled))
+}
+
+/// The grammar of a structure that is kept in a directory, or compiled and kept there.
+fn kept_in<B: BuildBackend>(
+    path: &Path,
+    text: &StructureText,
+    schema: &SchemaArguments,
+    compiler: &Compiler<B>,
+    compile: impl FnOnce() -> Result<CompiledGrammar<B>>,
+) -> Result<CompiledGrammar<B>> {
     let directory = StoreDirectory::open(path, MAX_CACHE_BYTES)
         .with_context(|| format!("cannot use `{}` as a cache", path.display()))?;
     // All that the automata depend on: the options are spelled out by what prints them.
@@ -243,7 +257,7 @@ fn compile<B: BuildBackend>(
     if let Some(error) = directory.last_error() {
         warn(&format!("the cache was of no use: {error}"));
     }
-    Ok(Box::new(compiled))
+    Ok(compiled)
 }
 
 fn warn(message: &str) {
@@ -373,18 +387,27 @@ pub(crate) fn model_families() -> Vec<[String; 3]> {
 
 /// Reads a structure without compiling it.
 pub(crate) fn parse(text: &StructureText, schema: &SchemaArguments) -> Result<Grammar> {
+    let (grammar, warnings) = read(text, schema)?;
+    warnings.iter().for_each(|message| warn(message));
+    Ok(grammar)
+}
+
+/// As [`parse`], with the warnings, which are not shown.
+fn read(text: &StructureText, schema: &SchemaArguments) -> Result<(Grammar, Vec<String>)> {
+    let alone = |grammar| (grammar, Vec::new());
     let source = text.text.as_str();
     let parsed = match text.syntax {
         Syntax::JsonSchema => {
-            json_schema::compile(source, &schema_options(schema)).map(|compiled| compiled.grammar)
+            let compiled = json_schema::compile_with_warnings(source, &schema_options(schema));
+            compiled.map(|compiled| (compiled.grammar, compiled.report.warnings().collect()))
         }
-        Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()),
-        Syntax::Gbnf => gbnf::parse(source, &EbnfOptions::default()),
-        Syntax::Lark => lark::parse(source, &LarkOptions::default()),
-        Syntax::Regex => regex::parse(source, &RegexOptions::default()),
+        Syntax::Ebnf => ebnf::parse(source, &EbnfOptions::default()).map(alone),
+        Syntax::Gbnf => gbnf::parse(source, &EbnfOptions::default()).map(alone),
+        Syntax::Lark => lark::parse_with_warnings(source, &LarkOptions::default()),
+        Syntax::Regex => regex::parse(source, &RegexOptions::default()).map(alone),
         Syntax::StructuralTag => {
             let options = tag_options(schema);
-            StructuralTag::parse(source, &options).and_then(|tag| tag.grammar(&options))
+            StructuralTag::parse(source, &options).and_then(|tag| tag.grammar_with_warnings(&options))
         }
         Syntax::Tools => bail!("requests with tools need a model family; use `grammask tools`"),
     };

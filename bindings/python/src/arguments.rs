@@ -22,13 +22,13 @@ const INDENT_DEPTH: u32 = 32;
 /// How xgrammar reads a schema, which is the default here.
 fn usual_json_options() -> JsonSchemaOptions {
     let whitespace = Whitespace::Free { max_run: None };
-    JsonSchemaOptions::default().objects(Objects::Closed).whitespace(whitespace)
+    let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
+    JsonSchemaOptions::default().objects(Objects::Closed).whitespace(whitespace).unsupported(unsupported)
 }
 
 /// The keyword arguments of `from_json_schema` and `compile_json_schema`.
 pub(crate) fn json_options(given: &mut Settings<'_>) -> PyResult<JsonSchemaOptions> {
-    let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
-    set_json_options(usual_json_options().unsupported(unsupported), given)
+    set_json_options(usual_json_options(), given)
 }
 
 /// The argument `json_options` of other syntaxes: a dict of the keyword arguments of `compile_json_schema`.

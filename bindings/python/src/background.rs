@@ -118,7 +118,7 @@ pub(crate) fn finish<B: Engine>(
     kept: Kept<B>,
     tokenizer: &Py<TokenizerInfo>,
 ) -> PyResult<CompiledGrammar> {
-    kept.warnings.iter().try_for_each(|message| warn(py, message))?;
+    kept.compiled.warnings().iter().try_for_each(|message| warn(py, message))?;
     let compiled = B::wrap(kept.compiled);
     Ok(CompiledGrammar { compiled, grammar: kept.grammar, tokenizer: tokenizer.clone_ref(py) })
 }

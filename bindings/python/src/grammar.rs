@@ -59,7 +59,7 @@ fn with_root(grammar: grammask::Grammar, root: &str) -> grammask::Grammar {
 
 /// Reads Lark's notation, with grammars that `@name` stands for.
 pub(crate) fn read_lark(source: &str, options: &LarkOptions) -> Result<Read, CompileError> {
-    Ok((lark::parse(source, options)?, Vec::new()))
+    Ok(lark::parse_with_warnings(source, options)?)
 }
 
 /// The keyword arguments of Lark's methods, `named_grammars` among them: a dict of `Grammar` objects and sources.
@@ -83,7 +83,7 @@ pub(crate) fn read_structural_tag(
     document: &str,
     options: &StructuralTagOptions,
 ) -> Result<Read, CompileError> {
-    Ok((StructuralTag::parse(document, options)?.grammar(options)?, Vec::new()))
+    Ok(StructuralTag::parse(document, options)?.grammar_with_warnings(options)?)
 }
 
 /// The arguments of `from_structural_tag` and `compile_structural_tag` as JSON text.

@@ -15,13 +15,11 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct Kept<B: Engine> {
     pub(crate) compiled: CompiledGrammar<B>,
     pub(crate) grammar: Arc<LazyGrammar>,
-    pub(crate) warnings: Arc<[String]>,
 }
 
 impl<B: Engine> Clone for Kept<B> {
     fn clone(&self) -> Self {
-        let Self { compiled, grammar, warnings } = self;
-        Self { compiled: compiled.clone(), grammar: Arc::clone(grammar), warnings: Arc::clone(warnings) }
+        Self { compiled: self.compiled.clone(), grammar: Arc::clone(&self.grammar) }
     }
 }
 
@@ -35,13 +33,6 @@ impl<B: Engine> Kept<B> {
 pub(crate) struct Shelf<B: Engine> {
     pub(crate) memory: Option<CompileCache<Kept<B>>>,
     pub(crate) directory: Option<StoreDirectory>,
-}
-
-/// Why nothing is written to the directory.
-enum Unwritten<B: Engine> {
-    Failed(CompileError),
-    /// Warnings would be lost when it is read back.
-    WithWarnings(Box<Kept<B>>),
 }
 
 impl<B: Engine> Shelf<B> {
@@ -67,33 +58,23 @@ impl<B: Engine> Shelf<B> {
         let Some(directory) = &self.directory else { return compile(compiler, source) };
         let grammar = Arc::new(LazyGrammar::new(source));
         let key = format!("{VERSION} {key}");
-        let outcome = directory.get_or_try(compiler, &key, || {
-            let kept = compile_into(compiler, &grammar).map_err(Unwritten::Failed)?;
-            match kept.warnings.is_empty() {
-                true => Ok(kept.compiled),
-                false => Err(Unwritten::WithWarnings(Box::new(kept))),
-            }
-        });
-        match outcome {
-            Ok(compiled) => Ok(Kept { compiled, grammar, warnings: Arc::default() }),
-            Err(Unwritten::WithWarnings(kept)) => Ok(*kept),
-            Err(Unwritten::Failed(error)) => Err(error),
-        }
+        let compiled = directory.get_or_compile(compiler, &key, || compile_into(compiler, &grammar))?;
+        Ok(Kept { compiled, grammar })
     }
 }
 
 fn compile<B: Engine>(compiler: &Compiler<B>, source: Source) -> Result<Kept<B>, CompileError> {
-    compile_into(compiler, &Arc::new(LazyGrammar::new(source)))
+    let grammar = Arc::new(LazyGrammar::new(source));
+    Ok(Kept { compiled: compile_into(compiler, &grammar)?, grammar })
 }
 
 fn compile_into<B: Engine>(
     compiler: &Compiler<B>,
-    grammar: &Arc<LazyGrammar>,
-) -> Result<Kept<B>, CompileError> {
+    grammar: &LazyGrammar,
+) -> Result<CompiledGrammar<B>, CompileError> {
     // Not by way of its grammar: tags that another structure had are known, and schemas wait until they are called.
     if let Source::Tag { text, options } = grammar.source() {
-        let compiled = compiler.structural_tag(text, options)?;
-        return Ok(Kept { compiled, grammar: Arc::clone(grammar), warnings: Arc::default() });
+        return compiler.structural_tag(text, options);
     }
     let (read, warnings) = grammar.source().read(compiler.interrupt())?;
     let compiled = compiler.grammar(&read).map_err(|error| match grammar.source().text() {
@@ -101,5 +82,5 @@ fn compile_into<B: Engine>(
         None => error,
     })?;
     grammar.set(Arc::new(read));
-    Ok(Kept { compiled, grammar: Arc::clone(grammar), warnings: warnings.into() })
+    Ok(compiled.with_warnings(warnings))
 }

@@ -78,6 +78,40 @@ def test_exact_mode_refuses_and_compat_mode_warns(compiler):
         compiler.compile_grammar("root ::= x")
 
 
+@pytest.mark.parametrize("style", ["json", "qwen_xml"])
+def test_schemas_of_tags_are_read_in_the_same_manner(compiler, style):
+    schema = {"type": "object", "properties": {"a": REFUSED}}
+    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema, "style": style}}
+    for make in (compiler.compile_structural_tag, grammask.Grammar.from_structural_tag):
+        grammask.config.set_compat(False)
+        with pytest.raises(grammask.UnsupportedError, match="uniqueItems"):
+            make(tag)
+        grammask.config.set_compat(True)
+        for _ in range(2):
+            with pytest.warns(grammask.GrammaskWarning, match="`/format/json_schema/properties/a/uniqueItems` is ignored"):
+                make(tag)
+        with pytest.raises(grammask.UnsupportedError, match="uniqueItems"):
+            make(tag, json_options={"unsupported": "refuse"})
+
+
+def test_keywords_of_other_drafts_are_warned_of_everywhere(compiler):
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "unevaluatedItems": False}
+    tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}
+    lark = f"start: %json {json.dumps(schema)}\n"
+    calls = [
+        lambda: compiler.compile_json_schema(schema),
+        lambda: grammask.Grammar.from_json_schema(schema),
+        lambda: compiler.compile_structural_tag(tag),
+        lambda: compiler.compile_structural_tag_async(tag).result(),
+        lambda: grammask.Grammar.from_structural_tag(tag),
+        lambda: compiler.compile_lark(lark),
+        lambda: grammask.Grammar.from_lark(lark),
+    ]
+    for call in calls:
+        with pytest.warns(grammask.GrammaskWarning, match="`unevaluatedItems` at `.*` asserts nothing"):
+            call()
+
+
 def test_lark(compiler):
     number = grammask.Grammar.from_regex("[0-9]+")
     source = 'start: "n" @number @list\n%ignore " "\n'

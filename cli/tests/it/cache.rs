@@ -62,6 +62,27 @@ fn a_damaged_file_is_said_and_written_anew() {
     assert_eq!(check(&cache, &[], r#"{"a": 1}"#).err, "");
 }
 
+/// Warnings are no part of a file, so that what has some is not kept.
+#[test]
+fn warnings_are_said_each_time() {
+    let cache = directory("cache-warnings");
+    let schema = r#"{"$schema": "http://json-schema.org/draft-07/schema#", "unevaluatedItems": false}"#;
+    let tag = format!(
+        r#"{{"type": "structural_tag", "format": {{"type": "json_schema", "json_schema": {schema}}}}}"#
+    );
+    let lark = format!("start: %json {schema}\n");
+    for (option, structure) in [("--schema-text", schema), ("--tag-text", &tag), ("--lark-text", &lark)] {
+        for _ in 0..2 {
+            let run = run(&["check", option, structure, "--text", "{}", "--cache", name(&cache)]);
+            assert!(
+                run.code == 0 && run.err.starts_with("warning: ") && run.err.contains("`unevaluatedItems`"),
+                "{run:?}"
+            );
+        }
+    }
+    assert!(files(&cache).is_empty());
+}
+
 #[test]
 fn what_is_refused_is_not_kept() {
     let cache = directory("cache-refused");

@@ -14,6 +14,7 @@ use super::lower::lowering;
 use super::normalize::normalizer::Normalizer;
 use super::normalize::rule_origins::RuleOrigins;
 use super::options::JsonSchemaOptions;
+use super::report::Report;
 use super::value_syntax::{ItemComparison, ValueSyntax};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
@@ -58,7 +59,7 @@ fn place(
     let arena = Bump::new();
     let value = json::parse(schema, &arena).ok()?;
     let options = with_limits_of(schema, options);
-    let found = with_normalizer(&value, &options, None, |mut normalizer, root| {
+    let found = with_normalizer(&value, &options, Report::of_warnings(), |mut normalizer, root| {
         normalizer.rule_origins = Some(RuleOrigins::new(limits));
         let (grammar, normalizer) =
             lowering::lower(normalizer, root, (ValueSyntax::Json, ItemComparison::Possible), &[])?;

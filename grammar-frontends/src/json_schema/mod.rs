@@ -113,7 +113,7 @@ mod compile;
 mod locate;
 
 pub(crate) use self::compile::compile_within;
-pub use self::compile::{Compiled, compile, compile_grammar, compile_value, report};
+pub use self::compile::{Compiled, compile, compile_grammar, compile_value, compile_with_warnings, report};
 pub use self::document::keyword_table::{KEYWORDS, Keyword, keyword_table};
 pub use self::estimate::{SimpleSchema, estimate, estimate_value};
 pub use self::locate::located;

@@ -55,9 +55,26 @@ pub struct ReportEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     entries: Vec<ReportEntry>,
+    /// Whether there are entries for warnings alone, which takes less time: equal schemas are read once.
+    of_warnings: bool,
 }
 
 impl Report {
+    /// A report of what [`warnings`](Self::warnings) names, and nothing else.
+    pub(super) fn of_warnings() -> Self {
+        Self { of_warnings: true, ..Self::default() }
+    }
+
+    /// Whether it has an entry for every place of a schema.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.of_warnings
+    }
+
+    /// Whether it has entries of a treatment.
+    pub(super) fn lists(&self, treatment: Treatment) -> bool {
+        self.is_whole() || matches!(treatment, Treatment::Ignored | Treatment::OtherDraft)
+    }
+
     pub(super) fn push(&mut self, entry: ReportEntry) {
         self.entries.push(entry);
     }
@@ -97,15 +114,31 @@ impl Report {
     /// Warnings for the caller, a sentence each: keywords that are ignored by request, and keywords and
     /// formats of other drafts.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
-        self.entries.iter().filter_map(|entry| {
+        self.warnings_at("")
+    }
+
+    /// The warnings of a schema at a place of a document.
+    pub(crate) fn warnings_at(&self, place: &str) -> impl Iterator<Item = String> {
+        self.entries.iter().filter_map(move |entry| {
             let ReportEntry { pointer, keyword, treatment, note } = entry;
             let (what, otherwise) = match treatment {
                 Treatment::Ignored => ("is ignored", "it cannot be enforced"),
                 Treatment::OtherDraft => ("asserts nothing", OTHER_DRAFT),
                 _ => return None,
             };
-            Some(format!("`{keyword}` at `{pointer}` {what}: {}", note.as_deref().unwrap_or(otherwise)))
+            Some(format!(
+                "`{keyword}` at `{place}{pointer}` {what}: {}",
+                note.as_deref().unwrap_or(otherwise)
+            ))
         })
+    }
+
+    /// Bytes of memory, about.
+    pub fn memory_usage(&self) -> usize {
+        let texts = |entry: &ReportEntry| {
+            entry.pointer.len() + entry.keyword.len() + entry.note.as_ref().map_or(0, String::len)
+        };
+        self.entries.len() * size_of::<ReportEntry>() + self.entries.iter().map(texts).sum::<usize>()
     }
 
     /// A JSON array of objects with the keys `pointer`, `keyword`, `treatment` and, where there is one,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, passes};
+use indexmap::IndexSet;
 
 use super::attributes::{Attributes, CapturedName};
 use super::commit::{Leaf, LeafKind};
@@ -32,6 +33,8 @@ pub(super) struct Shared<'o> {
     pub(super) ends: usize,
     /// How many parts of rules that carry a number were written out.
     pub(super) written_out: usize,
+    /// The warnings of schemas, each once.
+    pub(super) warnings: IndexSet<String>,
     /// Whether places in the source are places in the text that the caller gave.
     pub(super) origin: SourceOrigin,
     /// Every terminal, literal and structure of a rule, if rules commit: what they derive is decided last.
@@ -594,8 +597,11 @@ impl<'a> Scope<'a, '_> {
                     let hint = first.and_then(|first| first.hint()).unwrap_or("change the schema").to_owned();
                     Fault::new("lark/json-schema", message, hint, span)
                 })?;
-        let rule =
-            passes::append(&mut self.shared.builder, &compiled).map_err(|error| no_room(&error, span))?;
+        let line = self.source[..span.start as usize].matches('\n').count() + 1;
+        let warnings = compiled.report.warnings().map(|warning| format!("line {line}: {warning}"));
+        self.shared.warnings.extend(warnings);
+        let rule = passes::append(&mut self.shared.builder, &compiled.grammar)
+            .map_err(|error| no_room(&error, span))?;
         Ok(self.shared.builder.rule(rule))
     }
 

@@ -96,4 +96,4 @@ mod terminator;
 mod token;
 
 pub use options::{LarkLimits, LarkOptions, NamedGrammar};
-pub use parse::parse;
+pub use parse::{parse, parse_with_warnings};

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError, RuleId};
+use indexmap::IndexSet;
 
 use super::commit::Leaf;
 use super::fault::Fault;
@@ -34,6 +35,18 @@ use crate::regex::ClassesLeft;
 /// # Ok::<(), grammask_grammar_frontends::Diagnostics>(())
 /// ```
 pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics> {
+    parse_with_warnings(source, options).map(|(grammar, _)| grammar)
+}
+
+/// As [`parse`], and the [warnings](crate::json_schema::Report::warnings) of the JSON Schemas in it, each with its line.
+///
+/// # Errors
+///
+/// As for [`parse`].
+pub fn parse_with_warnings(
+    source: &str,
+    options: &LarkOptions,
+) -> Result<(Grammar, Vec<String>), Diagnostics> {
     let broken = |error: GrammarError| Diagnostics::from_grammar_error(source, &error);
     if may_commit(source, options) {
         let (mut shared, root) = read_all(source, options, Some(Vec::new()))?;
@@ -41,11 +54,13 @@ pub fn parse(source: &str, options: &LarkOptions) -> Result<Grammar, Diagnostics
         let has_changed = commit::commit(&mut shared.builder, root, &leaves, source)
             .map_err(|fault| located(source, vec![fault], options))?;
         if has_changed {
-            return shared.builder.finish(root).map_err(broken);
+            let warnings = shared.warnings.into_iter().collect();
+            return Ok((shared.builder.finish(root).map_err(broken)?, warnings));
         }
     }
     let (shared, root) = read_all(source, options, None)?;
-    shared.builder.finish(root).map_err(broken)
+    let warnings = shared.warnings.into_iter().collect();
+    Ok((shared.builder.finish(root).map_err(broken)?, warnings))
 }
 
 /// Reads a source and the grammars that it names. If leaves are told apart, the caller defines them.
@@ -63,6 +78,7 @@ fn read_all<'o>(
         classes_left: ClassesLeft::new(&options.regex),
         ends: 0,
         written_out: 0,
+        warnings: IndexSet::new(),
         origin: SourceOrigin::Main,
         leaves,
         lazy_terminals: HashSet::new(),

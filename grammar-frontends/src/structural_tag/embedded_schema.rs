@@ -9,7 +9,7 @@ use super::format::{JsonSchemaFormat, MemberOrder, Style};
 use super::options::StructuralTagOptions;
 use super::schema_value::SchemaValue;
 use crate::diagnostic::Diagnostics;
-use crate::json_schema::{self, SimpleSchema, Spelling, Whitespace};
+use crate::json_schema::{self, Compiled, Report, SimpleSchema, Spelling, Whitespace};
 
 /// A grammar with rules that stand for JSON Schemas.
 #[derive(Clone, Debug)]
@@ -68,11 +68,11 @@ impl SchemaContent {
         EmbeddedSchema { rule, content: self, prefix }
     }
 
-    pub(super) fn grammar(
+    pub(super) fn compile(
         &self,
         options: &StructuralTagOptions,
         prefix: &str,
-    ) -> Result<Grammar, Diagnostics> {
+    ) -> Result<Compiled, Diagnostics> {
         let mut options = options.json_schema.clone();
         if self.key_order == MemberOrder::Any {
             options = options.key_order(json_schema::KeyOrder::Any);
@@ -100,7 +100,7 @@ impl EmbeddedSchema {
         &self.content.key
     }
 
-    /// The facts about the [grammar](Self::grammar) before it is written, if one look at the schema is
+    /// The facts about the [grammar](Self::compile) before it is written, if one look at the schema is
     /// enough.
     pub fn simple_schema(&self, options: &StructuralTagOptions) -> Option<SimpleSchema> {
         let SchemaContent { schema, style, key_order, spelling, max_whitespace: _, excludes, key: _ } =
@@ -114,12 +114,17 @@ impl EmbeddedSchema {
             .flatten()
     }
 
-    /// The grammar of the schema alone.
+    /// The grammar of the schema alone, and a report of [warnings](json_schema::Report::warnings) with places in the schema.
     ///
     /// # Errors
     ///
     /// Where the schema is refused, with the JSON pointer into the whole document.
-    pub fn grammar(&self, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
-        self.content.grammar(options, &self.prefix)
+    pub fn compile(&self, options: &StructuralTagOptions) -> Result<Compiled, Diagnostics> {
+        self.content.compile(options, &self.prefix)
+    }
+
+    /// The warnings of the schema's report, with places in the whole document.
+    pub fn warnings<'r>(&'r self, report: &'r Report) -> impl Iterator<Item = String> + 'r {
+        report.warnings_at(&self.prefix)
     }
 }

@@ -28,11 +28,17 @@ use super::text_search::{Prefixes, StringSearch};
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
+use crate::json_schema::Compiled;
 use crate::regex::{self, ClassesLeft, Dialect, RegexLimits, RegexOptions};
 
-/// The grammar of a format.
-pub(super) fn lower(format: &Format, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
-    FormatLowering::new(options, SchemaPlacement::Inlined).run(format).map_err(|error| (*error).into())
+/// The grammar of a format, and the warnings of its schemas.
+pub(super) fn lower(
+    format: &Format,
+    options: &StructuralTagOptions,
+) -> Result<(Grammar, Vec<String>), Diagnostics> {
+    let mut lowering = FormatLowering::new(options, SchemaPlacement::Inlined);
+    let grammar = lowering.run(format).map_err(|error| Diagnostics::from(*error))?;
+    Ok((grammar, lowering.warnings))
 }
 
 /// The grammar of a format, with rules that stand for its schemas.
@@ -106,6 +112,8 @@ struct FormatLowering<'o> {
     schemas: HashMap<Arc<str>, ExprId>,
     /// Those that are left out.
     separate: Vec<EmbeddedSchema>,
+    /// The warnings of those that are not left out.
+    warnings: Vec<String>,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
     /// Patterns that were lowered; the number of a call is one for every tool.
@@ -123,6 +131,7 @@ impl<'o> FormatLowering<'o> {
             placement,
             schemas: HashMap::default(),
             separate: Vec::new(),
+            warnings: Vec::new(),
             grammars: HashMap::default(),
             patterns: HashMap::default(),
             gap: Gap::None,
@@ -584,7 +593,8 @@ impl<'o> FormatLowering<'o> {
         let key = Arc::clone(content.key());
         let expr = match self.placement {
             SchemaPlacement::Inlined => {
-                let grammar = content.grammar(self.options, &prefix).map_err(first)?;
+                let Compiled { grammar, report } = content.compile(self.options, &prefix).map_err(first)?;
+                self.warnings.extend(report.warnings_at(&prefix));
                 self.append(&grammar, place)?
             }
             SchemaPlacement::Separate => {

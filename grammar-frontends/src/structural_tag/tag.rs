@@ -86,6 +86,19 @@ impl StructuralTag {
     /// Where an embedded schema, pattern or grammar is refused, or a format asks for what is not supported; with
     /// the JSON pointer.
     pub fn grammar(&self, options: &StructuralTagOptions) -> Result<Grammar, Diagnostics> {
+        self.grammar_with_warnings(options).map(|(grammar, _)| grammar)
+    }
+
+    /// As [`grammar`](Self::grammar), and the [warnings](crate::json_schema::Report::warnings) of its JSON Schemas, with
+    /// places in the whole document.
+    ///
+    /// # Errors
+    ///
+    /// As for [`grammar`](Self::grammar).
+    pub fn grammar_with_warnings(
+        &self,
+        options: &StructuralTagOptions,
+    ) -> Result<(Grammar, Vec<String>), Diagnostics> {
         lower::lower(&self.format, options)
     }
 

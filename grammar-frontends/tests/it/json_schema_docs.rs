@@ -1,6 +1,8 @@
 //! The page of documentation whose tables are made from the code.
 
-use grammask_grammar_frontends::json_schema::{KEYWORDS, Treatment, compile, format_table, keyword_table};
+use grammask_grammar_frontends::json_schema::{
+    KEYWORDS, Treatment, compile, compile_with_warnings, format_table, keyword_table,
+};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/json-schema.md");
 /// Writes the tables where they are not up to date, and fails then.
@@ -25,7 +27,11 @@ fn the_tables_are_up_to_date() {
 fn what_another_draft_has_is_a_warning() {
     let warnings = |schema: &str| {
         let compiled = compile(schema, &Default::default()).unwrap();
-        compiled.report.warnings().collect::<Vec<String>>()
+        let warnings = compiled.report.warnings().collect::<Vec<String>>();
+        let short = compile_with_warnings(schema, &Default::default()).unwrap().report;
+        assert_eq!(short.warnings().collect::<Vec<_>>(), warnings, "{schema}");
+        assert_eq!(short.entries().len(), warnings.len(), "{schema}");
+        warnings
     };
     let (draft4, draft7) =
         ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema#");
@@ -66,6 +72,8 @@ fn the_table_and_the_report_agree_on_drafts() {
             let entry = report.entries().iter().find(|entry| entry.keyword == name).unwrap();
             let expected = if position < first { Treatment::OtherDraft } else { Treatment::Enforced };
             assert_eq!(entry.treatment, expected, "{schema}");
+            let short = compile_with_warnings(&schema, &Default::default()).unwrap().report;
+            assert!(short.warnings().eq(report.warnings()), "{schema}");
         }
     }
 }

@@ -49,10 +49,11 @@ impl<B: BuildBackend> Compiler<B> {
         let key = holds_no_functions(options).then(|| self.options_keys().schemas.get(options));
         self.cached("json schema", key.as_deref(), schema, || {
             let read = || {
-                Ok(match *self.interrupt() == Interrupt::never() {
-                    true => json_schema::compile_grammar(schema, options)?,
-                    false => json_schema::compile_grammar(schema, &self.interrupted_by(options))?,
-                })
+                let compiled = match *self.interrupt() == Interrupt::never() {
+                    true => json_schema::compile_with_warnings(schema, options)?,
+                    false => json_schema::compile_with_warnings(schema, &self.interrupted_by(options))?,
+                };
+                Ok((compiled.grammar, compiled.report.warnings().collect()))
             };
             let automata = self.automata_of_schema(schema);
             self.read_and_compile(read, &automata, |error, _| error.in_schema(schema, options, &automata))
@@ -68,6 +69,7 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     /// Compiles a JSON Schema, and reports the treatment of every keyword. The cache is not used.
+    /// [`CompiledGrammar::warnings`] is enough for what a user should hear of.
     pub fn json_schema_with_report(
         &self,
         schema: &str,
@@ -79,7 +81,8 @@ impl<B: BuildBackend> Compiler<B> {
         };
         let automata = self.automata_of_schema(schema);
         let grammar = self.grammar_deferred(&Arc::new(compiled.grammar), &automata, Duration::ZERO);
-        Ok((grammar.map_err(|error| error.in_schema(schema, options, &automata))?, compiled.report))
+        let grammar = grammar.map_err(|error| error.in_schema(schema, options, &automata))?;
+        Ok((grammar.with_warnings(compiled.report.warnings().collect()), compiled.report))
     }
 
     fn interrupted_by(&self, options: &JsonSchemaOptions) -> JsonSchemaOptions {
@@ -96,7 +99,7 @@ impl<B: BuildBackend> Compiler<B> {
     /// Where the source is not a grammar: all faults at once, each with its line and column.
     pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.cached_by_options("ebnf", Some(options), source, || {
-            self.read_from(source, || Ok(ebnf::parse(source, options)?))
+            self.read_from(source, || Ok((ebnf::parse(source, options)?, Vec::new())))
         })
     }
 
@@ -107,7 +110,7 @@ impl<B: BuildBackend> Compiler<B> {
     /// As for [`ebnf`](Self::ebnf).
     pub fn gbnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.cached_by_options("gbnf", Some(options), source, || {
-            self.read_from(source, || Ok(gbnf::parse(source, options)?))
+            self.read_from(source, || Ok((gbnf::parse(source, options)?, Vec::new())))
         })
     }
 }
@@ -124,7 +127,7 @@ impl<B: BuildBackend> Compiler<B> {
         let is_source = |named: &NamedGrammar| matches!(named, NamedGrammar::Lark(_));
         let is_cacheable = options.named.values().all(is_source) && holds_no_functions(&options.json_schema);
         self.cached_by_options("lark", is_cacheable.then_some(options), source, || {
-            self.read_from(source, || Ok(lark::parse(source, options)?))
+            self.read_from(source, || Ok(lark::parse_with_warnings(source, options)?))
         })
     }
 }
@@ -138,7 +141,7 @@ impl<B: BuildBackend> Compiler<B> {
     /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
     pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.cached_by_options("regex", Some(options), pattern, || {
-            self.read_from(pattern, || Ok(regex::parse(pattern, options)?))
+            self.read_from(pattern, || Ok((regex::parse(pattern, options)?, Vec::new())))
         })
     }
 }
@@ -148,27 +151,29 @@ impl<B: BuildBackend> Compiler<B> {
     fn read_from(
         &self,
         source: &str,
-        read: impl FnOnce() -> Result<Grammar, CompileError>,
+        read: impl FnOnce() -> Result<(Grammar, Vec<String>), CompileError>,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         self.read_and_compile(read, &self.automata_under_interrupt(), |error, grammar| {
             error.located(source, grammar)
         })
     }
 
-    /// Compiles a grammar that is read first.
+    /// Compiles a grammar that is read first, with warnings.
     pub(crate) fn read_and_compile(
         &self,
-        read: impl FnOnce() -> Result<Grammar, CompileError>,
+        read: impl FnOnce() -> Result<(Grammar, Vec<String>), CompileError>,
         automata: &CompileOptions,
         locate: impl FnOnce(CompileError, &Grammar) -> CompileError,
     ) -> Result<CompiledGrammar<B>, CompileError> {
         let start = self.now();
-        let grammar = Arc::new({
+        let (grammar, warnings) = {
             span!("frontend");
             read()?
-        });
+        };
+        let grammar = Arc::new(grammar);
         let frontend = self.now().saturating_sub(start);
-        self.grammar_deferred(&grammar, automata, frontend).map_err(|error| locate(error, &grammar))
+        let compiled = self.grammar_deferred(&grammar, automata, frontend);
+        Ok(compiled.map_err(|error| locate(error, &grammar))?.with_warnings(warnings))
     }
 
     /// Compiles a grammar given as data. Every call compiles.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use grammask_fsm::{DeferredProgram, ProgramTemplate, TemplateArm};
+use grammask_grammar_frontends::json_schema::Report;
 use grammask_grammar_frontends::structural_tag::{SchemaValue, TagExtent};
 
 use crate::cache::compile_cache::{EntryKind, SourceKey};
@@ -10,10 +11,18 @@ use crate::cache::compile_cache::{EntryKind, SourceKey};
 /// A part, under a key of its [`EntryKind`].
 #[derive(Clone, Debug)]
 pub(crate) enum TagPart {
-    Schema(Arc<DeferredProgram>),
+    Schema(SchemaPart),
     SchemaText(SchemaValue),
     Template(Arc<CompiledTemplate>),
     Tag(Arc<CompiledTag>),
+}
+
+/// A compiled schema.
+#[derive(Clone, Debug)]
+pub(crate) struct SchemaPart {
+    pub(crate) program: Arc<DeferredProgram>,
+    /// Its warnings, with places in the schema. `None` where there are none, as nearly always.
+    pub(crate) report: Option<Arc<Report>>,
 }
 
 /// The compiled text around tags.
@@ -51,7 +60,9 @@ impl CompiledTag {
 impl TagPart {
     pub(super) fn memory_usage(&self) -> usize {
         match self {
-            Self::Schema(program) => program.memory_usage(),
+            Self::Schema(SchemaPart { program, report }) => {
+                program.memory_usage() + report.as_ref().map_or(0, |report| report.memory_usage())
+            }
             Self::SchemaText(schema) => schema.memory_usage(),
             Self::Template(template) => {
                 size_of::<CompiledTemplate>() + template.context.len() + template.template.memory_usage()
@@ -60,9 +71,9 @@ impl TagPart {
         }
     }
 
-    pub(super) fn schema(self) -> Option<Arc<DeferredProgram>> {
+    pub(super) fn schema(self) -> Option<SchemaPart> {
         match self {
-            Self::Schema(program) => Some(program),
+            Self::Schema(schema) => Some(schema),
             _ => None,
         }
     }

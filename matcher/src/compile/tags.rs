@@ -11,7 +11,7 @@ use std::sync::Arc;
 use grammask_fsm::{
     CompileOptions, DeferredProgram, LinkedProgram, ProgramTemplate, SizeEstimate, TemplateArm,
 };
-use grammask_grammar_frontends::json_schema::SimpleSchema;
+use grammask_grammar_frontends::json_schema::{Compiled, SimpleSchema};
 use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, SchemaValue, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent,
     TagExtent, TagTemplate, TagText,
@@ -23,7 +23,7 @@ use grammask_grammar_ir::Interrupt;
 use super::backend::BuildBackend;
 use super::compiler::Compiler;
 use super::kept::{Kept, SourceCache};
-use super::tag_parts::{CompiledTag, CompiledTemplate, TagPart};
+use super::tag_parts::{CompiledTag, CompiledTemplate, SchemaPart, TagPart};
 use super::token_names::TokenResolver;
 use crate::base::error::CompileError;
 use crate::base::parallel_map::parallel_map;
@@ -78,11 +78,12 @@ impl<B: BuildBackend> Compiler<B> {
         let start = self.now();
         let skeleton = tag.skeleton(options)?;
         let rules: Vec<_> = skeleton.schemas.iter().map(EmbeddedSchema::rule).collect();
-        let programs = self.compile_schemas(skeleton.schemas, options)?;
+        let schemas = self.compile_schemas(skeleton.schemas, options)?;
         let frontend = self.now().saturating_sub(start);
         let parts =
-            rules.iter().zip(&programs).map(|(&rule, program)| LinkedProgram::referred(rule, program));
-        self.grammar_with(&skeleton.grammar, &parts.collect::<Vec<_>>(), frontend)
+            rules.iter().zip(&schemas).map(|(&rule, (program, _))| LinkedProgram::referred(rule, program));
+        let compiled = self.grammar_with(&skeleton.grammar, &parts.collect::<Vec<_>>(), frontend)?;
+        Ok(compiled.with_warnings(schemas.into_iter().flat_map(|(_, warnings)| warnings).collect()))
     }
 
     /// The compiled form of a structural tag whose tags are compiled one by one and put together by
@@ -178,20 +179,22 @@ impl<B: BuildBackend> Compiler<B> {
         tags.into_iter().collect()
     }
 
-    /// The automata of each schema.
+    /// The automata of each schema, and its warnings.
     fn compile_schemas(
         &self,
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
-    ) -> Result<Vec<Arc<DeferredProgram>>, CompileError> {
+    ) -> Result<Vec<WithWarnings>, CompileError> {
         let compiler = self.tag_compiler(options);
-        let mut programs: Vec<Option<Arc<DeferredProgram>>> =
-            schemas.iter().map(|schema| self.cache.get(compiler.key(schema)?)?.part()?.schema()).collect();
+        let known = |schema: &EmbeddedSchema| {
+            Some(with_warnings(schema, self.cache.get(compiler.key(schema)?)?.part()?.schema()?))
+        };
+        let mut programs: Vec<Option<WithWarnings>> = schemas.iter().map(known).collect();
         // Known ones are found first, on this thread: a look-up is faster than to hand it to another.
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
         let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema, _| {
-            compiler.schema_program(schema)
+            Ok::<_, CompileError>(with_warnings(schema, compiler.schema(schema)?))
         });
         for (place, made) in places.into_iter().zip(made) {
             programs[place] = Some(made?);
@@ -233,6 +236,14 @@ impl<B: BuildBackend> Compiler<B> {
     }
 }
 
+/// Automata, and what the reader of the schema has to say, with places in the document.
+type WithWarnings = (Arc<DeferredProgram>, Vec<String>);
+
+fn with_warnings(schema: &EmbeddedSchema, part: SchemaPart) -> WithWarnings {
+    let warnings = part.report.as_ref().map_or(Vec::new(), |report| schema.warnings(report).collect());
+    (part.program, warnings)
+}
+
 /// Compiles the parts of a structural tag, on any thread.
 struct TagCompiler<B: BuildBackend> {
     /// The key of the options for schemas, where compiled schemas may be kept.
@@ -253,13 +264,17 @@ impl<B: BuildBackend> TagCompiler<B> {
 
     /// The automata of a schema, if they are not cached. Whatever is wrong with it is found now, while they are made
     /// when a text comes to them.
-    fn schema_program(&self, schema: &EmbeddedSchema) -> Result<Arc<DeferredProgram>, CompileError> {
-        let compile = || -> Result<Arc<DeferredProgram>, CompileError> {
+    fn schema(&self, schema: &EmbeddedSchema) -> Result<SchemaPart, CompileError> {
+        let compile = || -> Result<SchemaPart, CompileError> {
             if let Some(deferred) = self.deferred_from_estimate(schema) {
-                return Ok(Arc::new(deferred));
+                // Such a schema has no keywords that could be ignored.
+                return Ok(SchemaPart { program: Arc::new(deferred), report: None });
             }
-            let grammar = self.resolver.resolve_owned(schema.grammar(&self.options)?)?;
-            Ok(Arc::new(DeferredProgram::new(grammar, &self.automata)?))
+            let Compiled { grammar, report, .. } = schema.compile(&self.options)?;
+            let grammar = self.resolver.resolve_owned(grammar)?;
+            let program = Arc::new(DeferredProgram::new(grammar, &self.automata)?);
+            let report = (!report.entries().is_empty()).then(|| Arc::new(report));
+            Ok(SchemaPart { program, report })
         };
         let Some(key) = self.key(schema) else { return compile() };
         let compile = || Ok(Kept::Part(TagPart::Schema(compile()?)));
@@ -269,12 +284,18 @@ impl<B: BuildBackend> TagCompiler<B> {
         kept.part().and_then(TagPart::schema).ok_or_else(CompileError::no_outcome)
     }
 
+    /// The automata of a schema without errors and warnings, which have places in the whole document.
+    fn silent_schema(&self, schema: &EmbeddedSchema) -> Option<Arc<DeferredProgram>> {
+        let SchemaPart { program, report } = self.schema(schema).ok()?;
+        report.is_none().then_some(program)
+    }
+
     /// The automata of a schema without errors whose grammar can also be deferred.
     fn deferred_from_estimate(&self, schema: &EmbeddedSchema) -> Option<DeferredProgram> {
         let SimpleSchema { states, characters, .. } = schema.simple_schema(&self.options)?;
         // Grammars of schemas name no tokens.
         let (schema, options) = (schema.clone(), Arc::clone(&self.options_later));
-        let write = move || schema.grammar(&options).ok();
+        let write = move || Some(schema.compile(&options).ok()?.grammar);
         DeferredProgram::from_estimate(&SizeEstimate { states, characters }, write, &self.automata)
     }
 
@@ -290,10 +311,10 @@ impl<B: BuildBackend> TagCompiler<B> {
         }
         let (begin, end) = (self.resolver.text(&begin)?, self.resolver.text(&end)?);
         let (content, schemas) = match content {
-            TagContent::Schema(schema) => (self.schema_program(&schema).ok()?, 1),
+            TagContent::Schema(schema) => (self.silent_schema(&schema)?, 1),
             TagContent::Grammar(rest) => {
-                let programs = rest.schemas.iter().map(|schema| self.schema_program(schema));
-                let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Result<_, _>>().ok()?;
+                let programs = rest.schemas.iter().map(|schema| self.silent_schema(schema));
+                let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Option<_>>()?;
                 let grammar = self.resolver.resolve(&rest.grammar).ok()?;
                 // Sub-programs have no sub-programs of their own, so those of a tag's content are copied into
                 // the tag's program.

@@ -22,11 +22,12 @@ use crate::cache::budget::{Budget, BudgetMember, ReleaseTarget};
 /// `B` is the parser backend; the default is the Earley engine.
 pub struct CompiledGrammar<B: Backend = Engine> {
     shared: Arc<SharedGrammar<B>>,
+    warnings: Arc<[String]>,
 }
 
 impl<B: Backend> Clone for CompiledGrammar<B> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self { shared: Arc::clone(&self.shared), warnings: Arc::clone(&self.warnings) }
     }
 }
 
@@ -108,7 +109,19 @@ impl<B: Backend> CompiledGrammar<B> {
         let member: Weak<dyn BudgetMember> = Arc::downgrade(&(Arc::clone(&shared) as Arc<dyn BudgetMember>));
         shared.parts.budget.add_grammar(member);
         shared.parts.budget.enforce();
-        Self { shared }
+        Self { shared, warnings: Arc::default() }
+    }
+
+    /// Warnings of the reader of its source, a sentence each. They name keywords of JSON Schemas that are ignored by request,
+    /// and those that mean something in another draft only. They are not written with the grammar, and a store keeps no grammar
+    /// that has some.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The same grammar with these [warnings](Self::warnings), for callers who read sources themselves.
+    pub fn with_warnings(self, warnings: Vec<String>) -> Self {
+        Self { warnings: warnings.into(), ..self }
     }
 
     /// The vocabulary that masks are for.

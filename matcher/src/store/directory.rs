@@ -136,8 +136,8 @@ impl StoreDirectory {
         }
         count(&self.counts.misses);
         let grammar = compile()?;
-        // A backend that was made by hand has nothing that could be written.
-        if grammar.program().is_some() {
+        // A backend that was made by hand has nothing that could be written. Warnings would be lost.
+        if grammar.program().is_some() && grammar.warnings().is_empty() {
             self.write(&name, grammar.to_bytes_with_source(key));
         }
         Ok(grammar)

@@ -60,7 +60,8 @@ fn keeps_to_it(schema: &Value, options: &StructuralTagOptions) {
     let SimpleSchema { states, characters, .. } = estimate(&source).unwrap_or_else(|| panic!("{source}"));
     let document = tag(schema);
     let grammar = StructuralTag::parse(&document, options).unwrap().skeleton(options).unwrap();
-    let grammar = grammar.schemas[0].grammar(options).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let grammar =
+        grammar.schemas[0].compile(options).unwrap_or_else(|error| panic!("{source}: {error}")).grammar;
     let automata = CompileOptions::default();
     let late = DeferredProgram::from_estimate(
         &SizeEstimate { states, characters },

@@ -28,3 +28,4 @@ mod tokens;
 #[cfg(feature = "schemars")]
 mod types;
 mod warm;
+mod warnings;

@@ -1,6 +1,7 @@
 //! The keywords of JSON Schema, the drafts that have them, and how each is treated.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 use super::ids::Draft;
 use super::json::Members;
@@ -166,6 +167,16 @@ pub(crate) fn classify(name: &str, draft: Draft) -> KeywordClass {
         Treatment::Enforced => KeywordClass::OtherDraft,
         _ => KeywordClass::Annotation,
     }
+}
+
+/// The keywords that assert something in other drafts than one.
+pub(crate) fn of_other_drafts(draft: Draft) -> &'static [&'static str] {
+    static NAMES: [OnceLock<Vec<&'static str>>; Draft::Draft2020 as usize + 1] =
+        [const { OnceLock::new() }; _];
+    NAMES[draft as usize].get_or_init(|| {
+        let names = KEYWORDS.iter().map(|keyword| keyword.name);
+        names.filter(|name| classify(name, draft) == KeywordClass::OtherDraft).collect()
+    })
 }
 
 /// The entry of a keyword.

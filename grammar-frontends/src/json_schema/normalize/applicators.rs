@@ -289,8 +289,8 @@ impl<'s> Normalizer<'s> {
     /// Adds the constants of a schema that lists nothing else, or refers to one that does. A tool writes an enumeration
     /// with a title for each value like this, and a node and a goal for each would be most of the work.
     fn add_constants(&mut self, union: &mut Union<'s>, node: NodeId, schema: &'s Value<'s>) -> bool {
-        // A report has an entry for every place, and so has an index of places.
-        if self.report.is_some() || self.rule_origins.is_some() {
+        // A whole report has an entry for every place, and so has an index of places.
+        if self.report.is_whole() || self.rule_origins.is_some() {
             return false;
         }
         self.algebra.work.charge(4);

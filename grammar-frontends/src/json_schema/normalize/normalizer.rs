@@ -38,7 +38,7 @@ pub(crate) struct Normalizer<'s> {
     pub(crate) algebra: Algebra<'s>,
     pub(crate) options: JsonSchemaOptions,
     /// The treatment of the keywords, where the caller wants to know.
-    pub(crate) report: Option<Report>,
+    pub(crate) report: Report,
     pub(crate) wishes: Rc<Cell<Wishes>>,
     /// Parts that nothing satisfies, with their places, for the message about an unsatisfiable schema.
     pub(crate) conflicts: Vec<(String, String)>,
@@ -83,7 +83,7 @@ impl<'s> Normalizer<'s> {
         document: Document<'s>,
         algebra: Algebra<'s>,
         options: JsonSchemaOptions,
-        report: Option<Report>,
+        report: Report,
     ) -> Self {
         Self {
             document,
@@ -335,11 +335,8 @@ impl<'s> Normalizer<'s> {
                     .with_hint(hint),
             )),
             Unsupported::Ignore => {
-                if let Some(report) = &mut self.report {
-                    let keyword = keyword.to_owned();
-                    let note = Some(reason);
-                    report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
-                }
+                let (keyword, note) = (keyword.to_owned(), Some(reason));
+                self.report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
                 Ok(())
             }
         }
@@ -398,8 +395,8 @@ impl<'s> Normalizer<'s> {
             Value::Bool(false) => Ok(GoalId::NEVER),
             Value::Object(members) if members.is_empty() => Ok(GoalId::ANY),
             Value::Object(members) => {
-                // A report has an entry for every place, and so has an index of places.
-                let child = match self.report.is_none() && self.rule_origins.is_none() {
+                // A whole report has an entry for every place, and so has an index of places.
+                let child = match !self.report.is_whole() && self.rule_origins.is_none() {
                     true if equality::asserts_nothing(members) => return Ok(GoalId::ANY),
                     true => self.document.schema(node, step, value, members),
                     false => self.document.child(node, step, value),

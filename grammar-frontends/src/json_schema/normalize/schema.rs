@@ -62,13 +62,22 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(crate) fn report_keywords(&mut self, node: NodeId, members: &Members<'_>) {
-        let Some(report) = &mut self.report else { return };
+        let draft = self.document.draft(node);
+        let hidden = draft.ref_hides_siblings() && members.contains_key("$ref");
+        if !self.report.is_whole() {
+            // For warnings it is enough to look for the few keywords of other drafts.
+            let others = keyword_table::of_other_drafts(draft).iter();
+            let mut others = others.filter(|other| !hidden && members.contains_key(other)).peekable();
+            if others.peek().is_some() && self.reported.insert(self.document.place(node)) {
+                others.for_each(|other| {
+                    self.report_keyword(node, other, Treatment::OtherDraft, Some(OTHER_DRAFT))
+                });
+            }
+            return;
+        }
         if !self.reported.insert(self.document.place(node)) {
             return;
         }
-        let base = self.document.pointer(node);
-        let draft = self.document.draft(node);
-        let hidden = draft.ref_hides_siblings() && members.get("$ref").is_some();
         for keyword in members.keys() {
             let (treatment, note) = if hidden && keyword != "$ref" {
                 (Treatment::Annotation, Some("hidden by `$ref` in this draft"))
@@ -84,13 +93,17 @@ impl<'s> Normalizer<'s> {
                     keyword_table::KeywordClass::Special => continue,
                 }
             };
-            report.push(ReportEntry {
-                pointer: format!("{base}/{}", escape(keyword)),
-                keyword: keyword.to_owned(),
-                treatment,
-                note: note.map(str::to_owned),
-            });
+            self.report_keyword(node, keyword, treatment, note);
         }
+    }
+
+    fn report_keyword(&mut self, node: NodeId, keyword: &str, treatment: Treatment, note: Option<&str>) {
+        self.report.push(ReportEntry {
+            pointer: format!("{}/{}", self.document.pointer(node), escape(keyword)),
+            keyword: keyword.to_owned(),
+            treatment,
+            note: note.map(str::to_owned),
+        });
     }
 
     /// The normal form of `type` and of all keywords that speak about one type.

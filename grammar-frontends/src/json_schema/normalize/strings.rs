@@ -52,14 +52,12 @@ pub(crate) fn pattern_test(
             match n.options.unsupported {
                 Unsupported::Refuse => Err(Box::new(first.embedded_at(&pointer, "pattern"))),
                 Unsupported::Ignore => {
-                    if let Some(report) = &mut n.report {
-                        report.push(ReportEntry {
-                            pointer,
-                            keyword: keyword.to_owned(),
-                            treatment: Treatment::Ignored,
-                            note: Some(first.message().to_owned()),
-                        });
-                    }
+                    n.report.push(ReportEntry {
+                        pointer,
+                        keyword: keyword.to_owned(),
+                        treatment: Treatment::Ignored,
+                        note: Some(first.message().to_owned()),
+                    });
                     Ok(None)
                 }
             }
@@ -93,8 +91,8 @@ fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Result<Optio
         None if note == OTHER_DRAFT_FORMAT => Treatment::OtherDraft,
         None => Treatment::Annotation,
     };
-    if let Some(report) = &mut n.report {
-        report.push(ReportEntry {
+    if n.report.lists(treatment) {
+        n.report.push(ReportEntry {
             pointer: format!("{}/format", n.document.pointer(node)),
             keyword: "format".to_owned(),
             treatment,

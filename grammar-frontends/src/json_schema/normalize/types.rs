@@ -24,8 +24,9 @@ impl<'s> Normalizer<'s> {
         let plain = TYPE_ONLY.iter().position(|&plain| plain == name)?;
         let asserts_nothing =
             |key: &str| matches!(key, "type" | "title" | "description" | "default" | "examples");
-        // A report names every keyword, and what is an integer is a matter of the draft.
-        let alike = self.report.is_none() && self.document.draft(node) == self.document.draft(Document::ROOT);
+        // A whole report names every keyword, and what is an integer is a matter of the draft.
+        let alike =
+            !self.report.is_whole() && self.document.draft(node) == self.document.draft(Document::ROOT);
         (alike && members.keys().all(asserts_nothing)).then_some(plain)
     }
 
