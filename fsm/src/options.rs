@@ -34,7 +34,7 @@ pub struct CompileOptions {
     pub deferred_programs: Toggle,
     /// The size from which rules of a large grammar ([`compile_deferred`](crate::compile_deferred)) are
     /// compiled when they are first read, if [`deferred_programs`](Self::deferred_programs) is on. It is
-    /// counted in states before any are merged (default: 1,024). A grammar is large if it is written in 48
+    /// counted in states before any are merged, as estimated (default: 512). A grammar is large if it is written in 48
     /// times as many, half a millisecond of work. Zero: every rule that can wait waits.
     pub deferred_min_states: u32,
     /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
@@ -93,7 +93,7 @@ impl Default for CompileOptions {
             shared_rules: Toggle::On,
             determinization: Toggle::On,
             deferred_programs: Toggle::On,
-            deferred_min_states: 1 << 10,
+            deferred_min_states: 1 << 9,
             inline_states: 8,
             expand_states: 32,
             determinize_states: 64,

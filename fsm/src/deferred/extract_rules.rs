@@ -31,16 +31,16 @@ use crate::options::CompileOptions;
 use crate::program::deferred::{DeferredProgram, Footprint};
 use crate::program::tables::Program;
 
-/// The most states in which a sub-program is written, some 0.1 ms of work.
-const MAX_STATES: u32 = 1 << 13;
+/// The most states in which a sub-program is written, by the estimate: some 0.1 ms of work.
+const MAX_STATES: u32 = 1 << 12;
 
 /// The least size of a grammar whose rules are extracted, in multiples of the states of the smallest
 /// sub-program: half a millisecond of work. A text reads more of a smaller grammar, and waits for the parts
 /// about as long as for the whole.
 const LARGE: u64 = 48;
 
-/// Expressions are written in about forty states each.
-const MIN_EXPRESSIONS: usize = 2;
+/// Expressions are written in about twenty states each, by the estimate.
+const MIN_EXPRESSIONS: usize = 4;
 
 /// The most alternatives with sub-programs: a text that reaches one of more alternatives reaches all.
 const MAX_ALTERNATIVES: usize = 4;
@@ -83,7 +83,8 @@ fn extract_deferred_rules(
 ) -> Option<Vec<(RuleId, Arc<DeferredProgram>)>> {
     let survey = Survey::new(grammar, options)?;
     let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
-    // The limits on automata apply to the whole. A grammar that could come near them is compiled at once.
+    // The limits on automata apply to the whole. A grammar that could come near them is compiled at once. A call that
+    // reads all parts, such as the search for an ending, would take three times as long as that.
     let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
     // Tags and tokens are left to the callers that link them.
     if !is_large || survey.total > most || survey.names_tokens {

@@ -154,8 +154,10 @@ impl ExprFacts {
 /// The facts that one pass over a grammar finds about its expressions.
 pub(crate) struct Survey<'g> {
     grammar: &'g Grammar,
-    /// The most states of copies of a repeat, and of rules that are written into others.
+    /// The most states of copies of a repeat.
     expand_states: u32,
+    /// The most states of rules that are written into others.
+    inline_states: u32,
     of: Vec<ExprFacts>,
     /// All expressions, operands first.
     order: Vec<SpelledExpr>,
@@ -176,6 +178,7 @@ impl<'g> Survey<'g> {
         let mut survey = Self {
             grammar,
             expand_states: options.expand_states.max(options.inline_states),
+            inline_states: options.inline_states,
             of: vec![ExprFacts::default(); 2 * grammar.expr_count()],
             order: Vec::with_capacity(grammar.expr_count()),
             total: 0,
@@ -374,7 +377,8 @@ impl<'g> Survey<'g> {
                 let operands = self.grammar.operands(id).iter();
                 operands.fold(8, |sum, &part| of(self, part).saturating_add(sum).saturating_add(4))
             }
-            // Copies have few states; a repeat that is counted is written once.
+            // Copies have few states; a repeat that is counted is written once, and so is one that is a loop.
+            Expr::Repeat { body, min: 0 | 1, max: None | Some(1) } => 4 + of(self, body),
             Expr::Repeat { body, .. } => 2 + self.expand_states.saturating_add(of(self, body)),
             Expr::JsonEscaped(operand, _) => 2 + self.of[place((operand, JSON))].states,
             Expr::Complement(operand) => {
@@ -384,16 +388,19 @@ impl<'g> Survey<'g> {
                 };
                 length(parts).saturating_mul(2).saturating_add(16)
             }
-            // The bound must hold for both choices of the build. A rule is a fragment of its own, counted
-            // once in the total, or it is written into its caller, which is bounded by `expand_states`.
+            // A rule is a fragment of its own, counted once in the total, or it is small and written into its callers.
             Expr::Rule(rule) => {
-                // Written here where it is small. Where it leads back it is not known yet, and not written.
+                // Where it leads back it is not known yet, and not written.
                 let body = &mut self.of[place((self.grammar.rule(rule).body(), spelling))];
                 if body.has(LEFT) && !body.has(COUNTED) {
                     body.facts |= COUNTED;
                     self.total += u64::from(body.states);
                 }
-                1 + body.states.min(self.expand_states)
+                match spelling {
+                    PLAIN => 1 + body.states.min(self.inline_states),
+                    // Spelled as JSON, a small rule is not small.
+                    _ => 1 + body.states.min(self.expand_states),
+                }
             }
             _ => 1,
         }
