@@ -61,6 +61,15 @@ def test_tensors_in_cpu_memory(dtype):
     assert torch.equal(apply(logits.clone(), indices=[]), logits)
 
 
+def test_words_without_a_sign():
+    torch = pytest.importorskip("torch")
+    words = torch.tensor([[-2, 5], [1, 0]], dtype=torch.int32)
+    logits = [torch.zeros(2, 40) for _ in range(2)]
+    grammask.apply_token_bitmask_inplace(logits[0], words)
+    grammask.apply_token_bitmask_inplace(logits[1], words.view(torch.uint32))
+    assert torch.equal(*logits) and logits[0].isinf().any()
+
+
 def test_tensors_that_do_not_fit():
     torch = pytest.importorskip("torch")
     _, bits = random_mask()

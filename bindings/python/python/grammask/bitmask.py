@@ -282,6 +282,8 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     dtype = str(logits.dtype).removeprefix("torch.")
     if "float" not in dtype:
         raise TypeError(f"logits must be floats, which can be minus infinity, not {logits.dtype}")
+    if str(bitmask.dtype) == "torch.uint32":
+        bitmask = bitmask.view(torch.int32)  # the same memory
     if bitmask.dtype != torch.int32:
         raise ValueError(f"the bitmask must be of dtype int32, not {bitmask.dtype}")
     if logits.requires_grad:
