@@ -146,7 +146,7 @@ pub(crate) fn read_regex(pattern: &str, options: &RegexOptions) -> Result<Read, 
 }
 
 pub(crate) fn read_json_schema(schema: &str, options: &JsonSchemaOptions) -> Result<Read, CompileError> {
-    let compiled = json_schema::compile(schema, options)?;
+    let compiled = json_schema::compile_with_warnings(schema, options)?;
     let warnings = compiled.report.warnings().collect();
     Ok((compiled.grammar, warnings))
 }

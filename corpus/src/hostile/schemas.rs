@@ -77,7 +77,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 44] = [
+const SINGLE: [(&str, [usize; 3], &str); 45] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -93,6 +93,11 @@ const SINGLE: [(&str, [usize; 3], &str); 44] = [
         "100,000 names excluded",
         [1_000, 10_000, 100_000],
         r#"{"type":"object","propertyNames":{"not":{"enum":[«"w§"‖,»]}}}"#,
+    ),
+    (
+        "keywords of other drafts below a long name",
+        [300, 3_000, 30_000],
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"«w‖»":{"properties":{«"p§":{"minLength":§,"unevaluatedItems":false}‖,»}}}}"#,
     ),
     (
         "chain of dependentRequired",

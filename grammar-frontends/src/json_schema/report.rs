@@ -39,7 +39,8 @@ pub(crate) const OTHER_DRAFT: &str = "not a keyword of this draft";
 /// One keyword of one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportEntry {
-    /// JSON pointer of the keyword.
+    /// JSON pointer of the keyword; of one of more than 1,024 bytes, and of names of more than 320, the beginning and
+    /// the end.
     pub pointer: String,
     /// Its name.
     pub keyword: String,
@@ -57,7 +58,12 @@ pub struct Report {
     entries: Vec<ReportEntry>,
     /// Whether there are entries for warnings alone, which takes less time: equal schemas are read once.
     of_warnings: bool,
+    /// Warnings beyond the most that are listed.
+    omitted: usize,
 }
+
+/// Warnings that are listed; of more it is said how many they are.
+const MAX_WARNINGS: usize = 1_000;
 
 impl Report {
     /// A report of what [`warnings`](Self::warnings) names, and nothing else.
@@ -70,13 +76,16 @@ impl Report {
         !self.of_warnings
     }
 
-    /// Whether it has entries of a treatment.
-    pub(super) fn lists(&self, treatment: Treatment) -> bool {
-        self.is_whole() || matches!(treatment, Treatment::Ignored | Treatment::OtherDraft)
-    }
-
-    pub(super) fn push(&mut self, entry: ReportEntry) {
-        self.entries.push(entry);
+    /// Adds an entry, if entries of its treatment are listed. Warnings are so many at most.
+    pub(super) fn push(&mut self, treatment: Treatment, entry: impl FnOnce() -> ReportEntry) {
+        if !self.is_whole() && !matches!(treatment, Treatment::Ignored | Treatment::OtherDraft) {
+            return;
+        }
+        if !self.is_whole() && self.entries.len() >= MAX_WARNINGS {
+            self.omitted += 1;
+            return;
+        }
+        self.entries.push(entry());
     }
 
     /// Takes back that a keyword is enforced where it turned out to be ignored.
@@ -119,7 +128,8 @@ impl Report {
 
     /// The warnings of a schema at a place of a document.
     pub(crate) fn warnings_at(&self, place: &str) -> impl Iterator<Item = String> {
-        self.entries.iter().filter_map(move |entry| {
+        let omitted = (self.omitted > 0).then(|| format!("there are {} warnings more", self.omitted));
+        let listed = self.entries.iter().filter_map(move |entry| {
             let ReportEntry { pointer, keyword, treatment, note } = entry;
             let (what, otherwise) = match treatment {
                 Treatment::Ignored => ("is ignored", "it cannot be enforced"),
@@ -130,7 +140,8 @@ impl Report {
                 "`{keyword}` at `{place}{pointer}` {what}: {}",
                 note.as_deref().unwrap_or(otherwise)
             ))
-        })
+        });
+        listed.chain(omitted)
     }
 
     /// Bytes of memory, about.

@@ -33,8 +33,10 @@ pub(super) struct Shared<'o> {
     pub(super) ends: usize,
     /// How many parts of rules that carry a number were written out.
     pub(super) written_out: usize,
-    /// The warnings of schemas, each once.
+    /// The warnings of schemas with their lines, each once.
     pub(super) warnings: IndexSet<String>,
+    /// Those of the source that is being read, with their places.
+    pub(super) unplaced_warnings: Vec<(u32, String)>,
     /// Whether places in the source are places in the text that the caller gave.
     pub(super) origin: SourceOrigin,
     /// Every terminal, literal and structure of a rule, if rules commit: what they derive is decided last.
@@ -597,9 +599,8 @@ impl<'a> Scope<'a, '_> {
                     let hint = first.and_then(|first| first.hint()).unwrap_or("change the schema").to_owned();
                     Fault::new("lark/json-schema", message, hint, span)
                 })?;
-        let line = self.source[..span.start as usize].matches('\n').count() + 1;
-        let warnings = compiled.report.warnings().map(|warning| format!("line {line}: {warning}"));
-        self.shared.warnings.extend(warnings);
+        let warnings = compiled.report.warnings().map(|warning| (span.start, warning));
+        self.shared.unplaced_warnings.extend(warnings);
         let rule = passes::append(&mut self.shared.builder, &compiled.grammar)
             .map_err(|error| no_room(&error, span))?;
         Ok(self.shared.builder.rule(rule))

@@ -79,6 +79,7 @@ fn read_all<'o>(
         ends: 0,
         written_out: 0,
         warnings: IndexSet::new(),
+        unplaced_warnings: Vec::new(),
         origin: SourceOrigin::Main,
         leaves,
         lazy_terminals: HashSet::new(),
@@ -140,9 +141,22 @@ fn read(shared: &mut Shared<'_>, source: &str) -> Result<RuleId, Vec<Fault>> {
     };
     let file = syntax::parse(source, &tokens.all, limits.nesting.min(MAX_NESTING), &mut report);
     let start = lower::lower(shared, source, &tokens.values, &file, &mut report);
+    place_warnings(shared, source);
     match start {
         Some(start) if faults.is_empty() => Ok(start),
         _ => Err(faults),
+    }
+}
+
+/// Gives the warnings of a source their lines. It is walked through once, however many they are.
+fn place_warnings(shared: &mut Shared<'_>, source: &str) {
+    shared.unplaced_warnings.sort_by_key(|&(at, _)| at);
+    let (mut line, mut read) = (1, 0);
+    for (at, warning) in shared.unplaced_warnings.drain(..) {
+        let at = at as usize;
+        line += source[read..at].matches('\n').count();
+        read = at;
+        shared.warnings.insert(format!("line {line}: {warning}"));
     }
 }
 

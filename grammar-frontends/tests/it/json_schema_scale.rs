@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile, compile_grammar};
+use grammask_grammar_frontends::json_schema::{
+    JsonSchemaOptions, KeyOrder, compile, compile_grammar, compile_with_warnings,
+};
 
 use crate::thread_time;
 
@@ -280,4 +282,31 @@ fn formats_are_common_rules() {
     let email = r#""a":{"type":"string","format":"email"}"#;
     let twice = grammar(&format!(r#"{email},"b":{{"type":"string","format":"email"}}"#));
     assert!(twice.rule_count() < grammar(email).rule_count() + 10);
+}
+
+/// Reports have an entry for many places, each with a pointer to it: long ones are shortened, and warnings are so many at
+/// most.
+#[test]
+fn reports_stay_small() {
+    let names = |count: usize| {
+        let member =
+            |number| format!(r#""p{number}":{{"minLength":{number},"unevaluatedItems":false,"title":"t"}}"#);
+        (0..count).map(member).collect::<Vec<_>>().join(",")
+    };
+    let (many, long) = (names(2_000), "w".repeat(300_000));
+    let old = "http://json-schema.org/draft-07/schema#";
+    let mut schema = format!(r#"{{"properties":{{"{long}":{{"properties":{{{many}}}}}}}}}"#);
+    for _ in 0..50 {
+        schema = format!(r#"{{"properties":{{"{}":{schema}}}}}"#, &long[..200]);
+    }
+    let schema = schema.replacen('{', &format!(r#"{{"$schema":"{old}","#), 1);
+    let options = JsonSchemaOptions::default();
+    let whole = compile(&schema, &options).unwrap().report;
+    assert!(whole.entries().len() > 6_000 && whole.memory_usage() < 40 << 20, "{}", whole.memory_usage());
+    assert_eq!(whole.warnings().count(), 2_000);
+    let short = compile_with_warnings(&schema, &options).unwrap().report;
+    let warnings: Vec<String> = short.warnings().collect();
+    assert_eq!(warnings.len(), 1_001);
+    assert_eq!(warnings.last().unwrap(), "there are 1000 warnings more");
+    assert!(warnings.iter().all(|warning| warning.len() < 5_000));
 }

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use bumpalo::Bump;
 use grammask_grammar_ir::hash::{HashMap, Hashing};
+use grammask_grammar_ir::shorten;
 
 use super::dynamic_scope::{DynamicScope, DynamicScopes};
 use super::identifiers::{self, Identifiers, SchemaLocation};
@@ -22,6 +23,9 @@ use super::{equality, uri};
 use crate::json_schema::options::EXPECTED_GOALS;
 use crate::json_schema::retriever::Retriever;
 use crate::json_schema::work::Work;
+
+/// Bytes of the longest pointer that a report has whole.
+const MAX_SHORT_POINTER: usize = 1 << 10;
 
 /// How a node is reached from its parent.
 #[derive(Clone, Debug)]
@@ -172,6 +176,16 @@ impl<'s> Document<'s> {
 
     /// The JSON pointer of a node; after the address of its document and `#`, where that was fetched.
     pub(crate) fn pointer(&self, node: NodeId) -> String {
+        self.written_pointer(node, |name| name.into())
+    }
+
+    /// The pointer in a report, which has one for many nodes: long names, and what is long as a whole, are shortened.
+    pub(crate) fn short_pointer(&self, node: NodeId) -> String {
+        let pointer = self.written_pointer(node, shorten);
+        if pointer.len() <= MAX_SHORT_POINTER { pointer } else { shorten(&pointer).into_owned() }
+    }
+
+    fn written_pointer(&self, node: NodeId, name: for<'n> fn(&'n str) -> Cow<'n, str>) -> String {
         let mut steps = Vec::new();
         let mut at = self.place(node);
         while let Some((parent, step)) = &self.nodes[at.index()].parent {
@@ -182,11 +196,13 @@ impl<'s> Document<'s> {
         for step in steps.into_iter().rev() {
             match step {
                 PathStep::Keyword(keyword) => pointer.push_str(&format!("/{keyword}")),
-                PathStep::Member(keyword, name) => pointer.push_str(&format!("/{keyword}/{}", escape(name))),
+                PathStep::Member(keyword, member) => {
+                    pointer.push_str(&format!("/{keyword}/{}", escape(&name(member))));
+                }
                 PathStep::Index(keyword, index) => pointer.push_str(&format!("/{keyword}/{index}")),
                 PathStep::Item(index) => pointer.push_str(&format!("/{index}")),
-                PathStep::Name(name) => pointer.push_str(&format!("/{}", escape(name))),
-                PathStep::Pointer(text) => pointer.push_str(text),
+                PathStep::Name(member) => pointer.push_str(&format!("/{}", escape(&name(member)))),
+                PathStep::Pointer(text) => pointer.push_str(&name(text)),
             }
         }
         pointer

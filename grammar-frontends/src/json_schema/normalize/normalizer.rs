@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use grammask_grammar_ir::Interrupted;
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
+use grammask_grammar_ir::shorten;
 use smallvec::SmallVec;
 
 use super::evaluated::EvaluationCase;
@@ -323,20 +324,23 @@ impl<'s> Normalizer<'s> {
         // Past the limit, what is in the way may be none.
         self.check_work()?;
         let reason = reason.into();
-        let mut pointer = self.document.pointer(node);
         // Where several schemas make the trouble together, the one to name need not have the keyword.
-        if self.document.value(node).as_object().is_some_and(|members| members.contains_key(keyword)) {
-            pointer = format!("{pointer}/{keyword}");
-        }
+        let has_keyword =
+            self.document.value(node).as_object().is_some_and(|members| members.contains_key(keyword));
+        let at = |pointer: String| if has_keyword { format!("{pointer}/{keyword}") } else { pointer };
         match self.options.unsupported {
             Unsupported::Refuse => Err(Box::new(
                 Diagnostic::error("json-schema/unsupported", format!("`{keyword}`: {reason}"))
-                    .with_pointer(pointer)
+                    .with_pointer(at(self.document.pointer(node)))
                     .with_hint(hint),
             )),
             Unsupported::Ignore => {
-                let (keyword, note) = (keyword.to_owned(), Some(reason));
-                self.report.push(ReportEntry { pointer, keyword, treatment: Treatment::Ignored, note });
+                self.report.push(Treatment::Ignored, || ReportEntry {
+                    pointer: at(self.document.short_pointer(node)),
+                    keyword: keyword.to_owned(),
+                    treatment: Treatment::Ignored,
+                    note: Some(shorten(&reason).into_owned()),
+                });
                 Ok(())
             }
         }

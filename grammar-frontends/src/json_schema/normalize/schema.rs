@@ -1,5 +1,7 @@
 //! One schema: its report, the assertions on single types, then the applicators in the order of their table.
 
+use grammask_grammar_ir::shorten;
+
 use super::applicators::UNTYPED_KEYWORDS;
 use super::normalizer::{KeywordAt, Normalizer};
 use super::{arrays, numbers, objects, strings, unevaluated};
@@ -98,8 +100,8 @@ impl<'s> Normalizer<'s> {
     }
 
     fn report_keyword(&mut self, node: NodeId, keyword: &str, treatment: Treatment, note: Option<&str>) {
-        self.report.push(ReportEntry {
-            pointer: format!("{}/{}", self.document.pointer(node), escape(keyword)),
+        self.report.push(treatment, || ReportEntry {
+            pointer: format!("{}/{}", self.document.short_pointer(node), escape(&shorten(keyword))),
             keyword: keyword.to_owned(),
             treatment,
             note: note.map(str::to_owned),

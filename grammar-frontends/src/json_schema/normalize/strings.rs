@@ -1,5 +1,7 @@
 //! `minLength`, `maxLength`, `pattern`, `format`.
 
+use grammask_grammar_ir::shorten;
+
 use super::normalizer::Normalizer;
 use super::numbers::count;
 use crate::diagnostic::Result;
@@ -47,16 +49,18 @@ pub(crate) fn pattern_test(
     match n.algebra.tests.pattern(pattern, Matching::Search) {
         Ok(test) => Ok(Some(TextTest { test, sense: Polarity::Holds })),
         Err(diagnostics) => {
-            let pointer = format!("{}/{keyword}", n.document.pointer(node));
             let first = diagnostics.into_vec().swap_remove(0);
             match n.options.unsupported {
-                Unsupported::Refuse => Err(Box::new(first.embedded_at(&pointer, "pattern"))),
+                Unsupported::Refuse => {
+                    let pointer = format!("{}/{keyword}", n.document.pointer(node));
+                    Err(Box::new(first.embedded_at(&pointer, "pattern")))
+                }
                 Unsupported::Ignore => {
-                    n.report.push(ReportEntry {
-                        pointer,
+                    n.report.push(Treatment::Ignored, || ReportEntry {
+                        pointer: format!("{}/{keyword}", n.document.short_pointer(node)),
                         keyword: keyword.to_owned(),
                         treatment: Treatment::Ignored,
-                        note: Some(first.message().to_owned()),
+                        note: Some(shorten(first.message()).into_owned()),
                     });
                     Ok(None)
                 }
@@ -91,13 +95,11 @@ fn format_test(n: &mut Normalizer<'_>, node: NodeId, name: &str) -> Result<Optio
         None if note == OTHER_DRAFT_FORMAT => Treatment::OtherDraft,
         None => Treatment::Annotation,
     };
-    if n.report.lists(treatment) {
-        n.report.push(ReportEntry {
-            pointer: format!("{}/format", n.document.pointer(node)),
-            keyword: "format".to_owned(),
-            treatment,
-            note: Some(note.to_owned()).filter(|note| !note.is_empty()),
-        });
-    }
+    n.report.push(treatment, || ReportEntry {
+        pointer: format!("{}/format", n.document.short_pointer(node)),
+        keyword: "format".to_owned(),
+        treatment,
+        note: Some(note.to_owned()).filter(|note| !note.is_empty()),
+    });
     Ok(test)
 }
