@@ -58,11 +58,11 @@ pub struct Report {
     entries: Vec<ReportEntry>,
     /// Whether there are entries for warnings alone, which takes less time: equal schemas are read once.
     of_warnings: bool,
-    /// Warnings beyond the most that are listed.
+    /// Warnings beyond the most that are listed. One keyword may count several times.
     omitted: usize,
 }
 
-/// Warnings that are listed; of more it is said how many they are.
+/// The most warnings that are listed. A last one says that there are more.
 const MAX_WARNINGS: usize = 1_000;
 
 impl Report {
@@ -76,14 +76,20 @@ impl Report {
         !self.of_warnings
     }
 
-    /// Adds an entry, if entries of its treatment are listed. Warnings are so many at most.
+    /// Adds an entry, if entries of its treatment are listed. There are at most [`MAX_WARNINGS`] warnings.
     pub(super) fn push(&mut self, treatment: Treatment, entry: impl FnOnce() -> ReportEntry) {
         if !self.is_whole() && !matches!(treatment, Treatment::Ignored | Treatment::OtherDraft) {
             return;
         }
         if !self.is_whole() && self.entries.len() >= MAX_WARNINGS {
-            self.omitted += 1;
-            return;
+            // One keyword may be met many times. Once most entries are of different ones, no more are added.
+            if self.omitted == 0 {
+                self.settle();
+            }
+            if self.omitted > 0 || self.entries.len() > MAX_WARNINGS / 2 {
+                self.omitted += 1;
+                return;
+            }
         }
         self.entries.push(entry());
     }
@@ -128,7 +134,8 @@ impl Report {
 
     /// The warnings of a schema at a place of a document.
     pub(crate) fn warnings_at(&self, place: &str) -> impl Iterator<Item = String> {
-        let omitted = (self.omitted > 0).then(|| format!("there are {} warnings more", self.omitted));
+        let omitted =
+            (self.omitted > 0).then(|| format!("up to {} more warnings are left out", self.omitted));
         let listed = self.entries.iter().filter_map(move |entry| {
             let ReportEntry { pointer, keyword, treatment, note } = entry;
             let (what, otherwise) = match treatment {
@@ -169,4 +176,37 @@ fn entry_json(entry: &ReportEntry) -> JsonValue {
         object.insert("note", &**note);
     }
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyword_that_is_met_often_hides_no_other() {
+        let mut report = Report::of_warnings();
+        let mut push = |pointer: String| {
+            report.push(Treatment::Ignored, || ReportEntry {
+                pointer,
+                keyword: "not".to_owned(),
+                treatment: Treatment::Ignored,
+                note: None,
+            });
+        };
+        (0..5 * MAX_WARNINGS).for_each(|_| push("/a/not".to_owned()));
+        push("/b/not".to_owned());
+        report.settle();
+        assert_eq!(report.warnings().count(), 2);
+        let mut report = Report::of_warnings();
+        for number in 0..2 * MAX_WARNINGS {
+            report.push(Treatment::OtherDraft, || ReportEntry {
+                pointer: format!("/{number}"),
+                keyword: "if".to_owned(),
+                treatment: Treatment::OtherDraft,
+                note: None,
+            });
+        }
+        assert_eq!(report.warnings().count(), MAX_WARNINGS + 1);
+        assert_eq!(report.warnings().last().unwrap(), "up to 1000 more warnings are left out");
+    }
 }

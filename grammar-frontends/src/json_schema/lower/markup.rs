@@ -75,7 +75,7 @@ impl<'s> SchemaLowering<'s> {
         if !shape.obligations.is_empty() {
             self.refuse_obligations(
                 node,
-                "some member has to be of a kind, which nothing keeps between marks",
+                "one member has to fit a condition, and between marks this is not tracked",
             )?;
         }
         let has_free = !free.is_empty();
@@ -89,7 +89,8 @@ impl<'s> SchemaLowering<'s> {
         Ok(Some(self.builder.sequence([members, self.punctuation.space])))
     }
 
-    /// Members in the order that the options ask for, so many of them; `None` where that cannot be.
+    /// The members in the order that the options ask for. The counts bound how many there are; `None` where no number of
+    /// members fits.
     fn markup_members(
         &mut self,
         parts: Vec<(ExprId, Occurrence)>,
