@@ -704,7 +704,7 @@ impl GrammarCompiler {
     /// A compiler with the same settings and an empty cache. A budget stays behind.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (this, support) = (slf.get().content()?, slf.py().import("grammask._support")?);
-        support.call_method1("reduce_compiler", (&this.tokenizer, &this.settings))
+        support.call_method1("reduce_compiler", (slf, &this.tokenizer, &this.settings))
     }
 
     fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {

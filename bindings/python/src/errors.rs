@@ -58,7 +58,8 @@ impl Syntax {
 fn exception(py: Python<'_>, name: &str, message: &str, details: Option<&Bound<'_, PyDict>>) -> PyErr {
     let make = || {
         let class = py.import("grammask.exception")?.getattr(name)?;
-        class.call((message,), details)
+        // A limit of Rust's `options.text` is an entry of `automata` here.
+        class.call((message.replace("`text.max_", "`text_max_"),), details)
     };
     match make() {
         Ok(value) => PyErr::from_value(value),

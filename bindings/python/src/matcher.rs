@@ -22,7 +22,7 @@ use crate::interrupt::{Interrupt, given};
 use crate::json::loads;
 use crate::metrics::{MASK, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
 use crate::rows::{KnownType, MaskRows};
-use crate::subclass::{announce, filling, is_to_be_empty};
+use crate::subclass::{announce, is_to_be_empty};
 use crate::tokenizer::TokenizerInfo;
 
 /// Follows one text through a compiled grammar. One thread at a time; matchers on one grammar are independent.
@@ -344,7 +344,7 @@ impl GrammarMatcher {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         if slf.try_borrow()?.is_stand_in {
-            let filling = filling::<Self>(args, kwargs)?;
+            let filling = args.py().get_type::<Self>().call(args, kwargs)?.cast_into::<Self>()?;
             std::mem::swap(&mut *slf.try_borrow_mut()?, &mut *filling.try_borrow_mut()?);
         }
         Ok(())

@@ -479,7 +479,7 @@ def test_bounds_of_automata(info, name):
         before = grammask.operation.metrics()["limits_reached"]
         with pytest.raises(grammask.InvalidGrammarError) as caught:
             compiler.compile_grammar(given)
-        assert caught.value.code == "grammar/limit"
+        assert caught.value.code == "grammar/limit" and f"raise `{name}`" in str(caught.value)
         assert grammask.operation.metrics()["limits_reached"] == before + 1
 
 

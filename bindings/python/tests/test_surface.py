@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pickle
 import typing
 
 import numpy as np
@@ -138,6 +139,35 @@ def test_subclasses_may_have_only_an_init(info):
         Matcher("no grammar", "", True)
     with pytest.raises(TypeError):
         grammask.GrammarMatcher(...)
+
+
+class OwnInfo(grammask.TokenizerInfo):
+    def __init__(self, name):
+        super().__init__([b"a", b"</s>"], stop_token_ids=[1], vocab_size=40)
+        self.name = name
+
+
+class OwnCompiler(grammask.GrammarCompiler):
+    def __init__(self, name):
+        super().__init__(OwnInfo(name), max_threads=1, cache_limit_bytes=9)
+        self.name = name
+
+
+class PlainInfo(grammask.TokenizerInfo):
+    pass
+
+
+def test_subclasses_travel():
+    for made in (OwnInfo("first"), OwnCompiler("second")):
+        again = pickle.loads(pickle.dumps(made))
+        assert type(again) is type(made) and again.name == made.name
+    assert again.cache_limit_bytes == 9 and type(again.tokenizer_info) is OwnInfo
+    assert again.tokenizer_info.name == "second" and again.tokenizer_info == OwnInfo("")
+    again = pickle.loads(pickle.dumps(PlainInfo([b"a", b"</s>"])))
+    assert type(again) is PlainInfo and again == grammask.TokenizerInfo([b"a", b"</s>"])
+    plain = grammask.TokenizerInfo([b"a", b"</s>"])
+    plain.name = "third"
+    assert pickle.loads(pickle.dumps(plain)).name == "third"
 
 
 def test_an_init_that_is_not_called(info):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("grammask")
 
+Made = typing.TypeVar("Made")
+
 
 def log_refused(error: Any) -> None:
     """Says that a structure is refused."""
@@ -245,15 +247,31 @@ class ForcedTokens(NamedTuple):
     """How many of the last tokens of the text to take back first."""
 
 
-def reduce_compiler(info: TokenizerInfo, settings: dict[str, Any]) -> Any:
+def reduce_compiler(compiler: GrammarCompiler, info: TokenizerInfo, settings: dict[str, Any]) -> Any:
     """What pickle keeps of a compiler: its settings, but for a budget, which is one of this process."""
-    return (_compiler, (info, {name: value for name, value in settings.items() if name != "budget"}))
+    kept = {name: value for name, value in settings.items() if name != "budget"}
+    return (_compiler, (info, kept, type(compiler)), attributes(compiler))
 
 
-def _compiler(info: TokenizerInfo, settings: dict[str, Any]) -> GrammarCompiler:
+def _compiler(info: TokenizerInfo, settings: dict[str, Any], cls: type[Any]) -> GrammarCompiler:
     from ._native import GrammarCompiler
 
-    return GrammarCompiler(info, **settings)
+    return in_class(cls, GrammarCompiler(info, **settings))
+
+
+def attributes(value: Any) -> dict[str, Any] | None:
+    """What an object of a subclass holds beside the content of its base class."""
+    return getattr(value, "__dict__", None) or None
+
+
+def in_class(cls: type[Any], made: Made) -> Made:
+    """An object of a subclass with the content of this one. Its own ``__init__`` may take anything, and is not called."""
+    base: Any = type(made)
+    if cls is base:
+        return made
+    own: Made = base.__new__(cls, ...)
+    base.__init__(own, made)
+    return own
 
 
 def fill_by_init(cls: type, base: type) -> None:

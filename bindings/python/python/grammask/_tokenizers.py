@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from ._native import TokenizerInfo
-from ._support import VocabType
+from ._support import VocabType, attributes, in_class
 from .config import get_compat, get_serialization_version
 from .exception import (
     DeserializeFormatError,
@@ -308,7 +308,7 @@ def deserialize(text: str) -> TokenizerInfo:
     read = _json(text)
     check_version(read)
     try:
-        return rebuild(
+        return TokenizerInfo._from_decoded(
             [token.encode("latin-1") for token in read["decoded_vocab"]],
             read["vocab_type"],
             read["stop_token_ids"],
@@ -335,9 +335,11 @@ def _json(text: str) -> Any:
         raise InvalidJSONError(f"the text is no JSON: {error}") from error
 
 
-def rebuild(decoded: list[bytes], vocab_type: int, stop: list[int], prefix: bool, special: list[int]) -> TokenizerInfo:
+def rebuild(
+    decoded: list[bytes], vocab_type: int, stop: list[int], prefix: bool, special: list[int], cls: type[Any]
+) -> TokenizerInfo:
     """A tokenizer from its decoded tokens."""
-    return TokenizerInfo._from_decoded(decoded, vocab_type, stop, prefix, special)
+    return in_class(cls, TokenizerInfo._from_decoded(decoded, vocab_type, stop, prefix, special))
 
 
 def reduce(info: TokenizerInfo) -> Any:
@@ -348,5 +350,6 @@ def reduce(info: TokenizerInfo) -> Any:
         info.stop_token_ids,
         info.add_prefix_space,
         info._named_special_token_ids,
+        type(info),
     )
-    return (rebuild, arguments)
+    return (rebuild, arguments, attributes(info))
