@@ -11,7 +11,7 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell::{EVERYTHING, cargo, run as run_command};
+use crate::shell::{EVERYTHING, PEER, cargo, run as run_command};
 use crate::steps::{Outcome, Report, done};
 use crate::workspace::Workspace;
 use crate::{codegen, instructions, python, test, tidy};
@@ -45,11 +45,12 @@ const TESTS: &str = "tests";
 /// Other targets, which the steps after the tests use.
 const OTHERS: [&str; 4] = ["--lib", "--examples", "--bench", "counts"];
 
-/// Steps that run what was built, mostly on one processor.
-const RUNNING: [Step; 3] = [("examples", examples), ("counts", counts), ("python", python)];
+/// Steps after the tests, which run what was built on one processor.
+const RUNNING: [Step; 2] = [("examples", examples), ("counts", counts)];
 
-/// Steps that build beside them.
-const BUILDING: [Step; 4] = [
+/// Steps beside the tests and these. Those that build come last: they keep both processors busy when they are alone.
+const BESIDE: [Step; 5] = [
+    ("python", python),
     ("features", features),
     ("docs", documentation),
     ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
@@ -59,7 +60,7 @@ const BUILDING: [Step; 4] = [
 /// The names of all steps.
 fn names() -> impl Iterator<Item = &'static str> {
     let named = |steps: &'static [Step]| steps.iter().map(|(name, _)| *name);
-    named(&READING).chain([CLIPPY.0, TESTS]).chain(named(&RUNNING)).chain(named(&BUILDING))
+    named(&READING).chain([CLIPPY.0, TESTS]).chain(named(&RUNNING)).chain(named(&BESIDE))
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -80,7 +81,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             }
             // Fails when the sender is dropped, which is when there is nothing to wait for.
             let _ = built.recv();
-            for (name, step) in BUILDING {
+            for (name, step) in BESIDE {
                 report.take(name, || step(workspace));
             }
         });
@@ -96,7 +97,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet"]);
+    // No test runs the peer of the benchmarks: that its calls are right is seen here.
+    let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet", "--features", PEER]);
     done(run_command(command.args(EVERYTHING).args(["--", "-D", "warnings"])))
 }
 
@@ -114,7 +116,7 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = cargo(workspace, ["doc", "--no-deps", "--quiet"]);
+    let mut command = cargo(workspace, ["doc", "--no-deps", "--quiet", "--features", PEER]);
     done(run_command(command.args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings")))
 }
 

@@ -6,7 +6,11 @@
 //! are good for comparison with one another, not for what a release takes.
 //!
 //! Another compiler makes other instructions, and another processor takes other routines of the C library: the baseline
-//! names both, and counts of others are printed and not judged. Hashes are seeded at random, which moves counts by some tenths of a percent.
+//! names both, and counts of others are printed and not judged. Hashes are seeded at random, which moves counts by some
+//! tenths of a percent.
+//!
+//! With `--release` the program is built as users build it. That baseline lies in the target folder and serves to compare
+//! two commits.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,8 +24,11 @@ use clap::Parser;
 use crate::shell::{EVERYTHING, cargo, executables, run as run_command};
 use crate::workspace::Workspace;
 
-/// The baseline, relative to the root: the compiler and the processor in the first line, then a path and its instructions a line.
+/// The baseline, relative to the root: the compiler and the processor in the first line, then a path and its instructions a
+/// line.
 const BASELINE: &str = "grammask/instructions.csv";
+/// The same of the release build, relative to the target folder.
+const RELEASE_BASELINE: &str = "instructions-release.csv";
 
 /// How much a path may take more than its baseline, in percent.
 const TOLERANCE: u64 = 5;
@@ -35,6 +42,9 @@ pub(crate) struct Arguments {
     /// Writes the baseline instead of comparing with it.
     #[arg(long)]
     write: bool,
+    /// Counts what a release build does; its baseline is one of this machine.
+    #[arg(long)]
+    release: bool,
 }
 
 /// How the names of functions begin that do work until its limit ends it, whatever the machine is.
@@ -57,38 +67,52 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Option
     if !valgrind.is_ok_and(|status| status.success()) {
         return Ok(Some("valgrind is not installed"));
     }
+    let program = build(workspace, arguments.release)?;
     let (work, counts): (Counts, Counts) =
-        count(workspace, &build(workspace)?)?.into_iter().partition(|(name, _)| name.starts_with(WORK));
+        count(workspace, &program)?.into_iter().partition(|(name, _)| name.starts_with(WORK));
     println!("{}", work_table(&work));
     judge_work(&work)?;
     let compiler = compiler()?;
-    let path = workspace.root().join(BASELINE);
+    let path = match arguments.release {
+        true => workspace.target().join(RELEASE_BASELINE),
+        false => workspace.root().join(BASELINE),
+    };
     if arguments.write {
         let mut text = format!("{compiler}\n");
         for (name, count) in &counts {
             writeln!(text, "{name},{count}")?;
         }
-        fs::write(&path, text).with_context(|| format!("{BASELINE} cannot be written"))?;
-        println!("wrote {} counts to {BASELINE}", counts.len());
+        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+        println!("wrote {} counts to {}", counts.len(), path.display());
         return Ok(None);
     }
-    let text = fs::read_to_string(&path).with_context(|| {
-        format!("{BASELINE} cannot be read; make it with `cargo xtask bench instructions --write`")
-    })?;
+    let text = match fs::read_to_string(&path) {
+        // To see the counts alone needs no baseline.
+        Err(_) if arguments.release => format!("{compiler}\n"),
+        text => text.with_context(|| {
+            format!("{BASELINE} cannot be read; make it with `cargo xtask bench instructions --write`")
+        })?,
+    };
     let (before, expected) = parse(&text)?;
     println!("{}", table(&expected, &counts));
     if before != compiler {
         println!("not judged: the baseline was made with {before}, this is {compiler}");
         return Ok(None);
     }
-    judge(&expected, &counts)?;
+    if !expected.is_empty() {
+        judge(&expected, &counts)?;
+    }
     Ok(None)
 }
 
-/// Builds the program with the features and the profile of the tests, and says where it is.
-fn build(workspace: &Workspace) -> Result<PathBuf> {
+/// Builds the program with the features and the profile of the tests or as a release, and says where it is.
+fn build(workspace: &Workspace, release: bool) -> Result<PathBuf> {
     let mut build = cargo(workspace, ["build", "--bench", "counts"]);
-    let programs = executables(build.args(EVERYTHING))?;
+    match release {
+        true => build.args(["--locked", "--release", "--package", "grammask"]),
+        false => build.args(EVERYTHING),
+    };
+    let programs = executables(&mut build)?;
     let counts = programs.into_iter().find(|(name, _)| name == "counts");
     Ok(counts.context("cargo did not say where the bench `counts` is")?.1)
 }

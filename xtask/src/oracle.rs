@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::shell::run_release;
+use crate::shell::{BENCH, cargo, run as run_command};
 use crate::workspace::Workspace;
 
 #[derive(clap::Args)]
@@ -13,7 +13,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut all = vec!["oracle".to_owned()];
-    all.extend_from_slice(&arguments.arguments);
-    run_release(workspace, "grammask-bench", &all)
+    let mut command = cargo(workspace, ["run", "--release"]);
+    run_command(command.args(BENCH).args(["--", "oracle"]).args(&arguments.arguments))
 }

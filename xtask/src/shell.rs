@@ -10,9 +10,16 @@ use cargo_metadata::{Artifact, Message};
 
 use crate::workspace::{Crates, Workspace};
 
-/// All packages and all that they can do. Steps with this selection compile each crate once for all of them. The feature
-/// is off by default, and needs neither CUDA nor a device to build and to say that there is none.
+/// All packages and all that they can do, but for the peer of the benchmarks. Steps with this selection compile each crate
+/// once for all of them. The feature is off by default, and needs neither CUDA nor a device to build and to say that there
+/// is none.
 pub(crate) const EVERYTHING: [&str; 4] = ["--locked", "--workspace", "--features", "grammask-python/cuda"];
+
+/// The feature with which the program of benchmarks has its peer.
+pub(crate) const PEER: &str = "grammask-bench/llguidance";
+
+/// That program, with its peer.
+pub(crate) const BENCH: [&str; 4] = ["--package", "grammask-bench", "--features", PEER];
 
 /// `cargo` with arguments, at the workspace's root.
 pub(crate) fn cargo<S: AsRef<OsStr>>(
@@ -29,13 +36,6 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(
         command.env("CARGO_PROFILE_DEV_DEBUG", "false");
     }
     command
-}
-
-/// Runs a program of the workspace in release mode and hands it all further arguments.
-pub(crate) fn run_release(workspace: &Workspace, package: &str, arguments: &[String]) -> Result<()> {
-    let mut command = cargo(workspace, ["run", "--release", "--package", package, "--"]);
-    command.args(arguments);
-    run(&mut command)
 }
 
 /// Runs a command and fails where it does. The command line is shown first, so that a failed step can be

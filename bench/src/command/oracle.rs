@@ -14,11 +14,9 @@ use grammask_corpus::{Case, Expectation};
 use grammask_oracle::{Chart, Recogniser};
 use indicatif::ProgressBar;
 use serde_json::Value;
-use toktrie::TokTrie;
-use toktrie_hf_tokenizers::ByteTokenizer;
 
 use crate::engine::tokenizer::LoadedTokenizer;
-use crate::engine::{Backend, ours};
+use crate::engine::{Backend, llguidance, ours};
 use crate::judge::{SortedVocabulary, differences};
 use crate::run::python::Random;
 
@@ -243,16 +241,10 @@ fn is_language_of_texts(grammar: &Grammar) -> bool {
     })
 }
 
-/// The bytes of every token, none for special tokens. The reader takes all added tokens for special ones; those that
-/// the file does not call special are text.
+/// The bytes of every token, none for special tokens, as another reader than ours finds them. It takes all added tokens for
+/// special ones; those that the file does not call special are text.
 fn token_bytes(tokenizer: &LoadedTokenizer) -> Result<Vec<Vec<u8>>> {
-    let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?.token_bytes();
-    for token in &mut bytes {
-        // The marker alone is the byte 0xFF, which no other token of text begins with.
-        if token.len() > 1 && token.first() == Some(&TokTrie::SPECIAL_TOKEN_MARKER) {
-            token.clear();
-        }
-    }
+    let mut bytes = llguidance::token_bytes(tokenizer)?;
     bytes.resize(tokenizer.size, Vec::new());
     let file: Value = serde_json::from_slice(&tokenizer.json)?;
     for added in file["added_tokens"].as_array().into_iter().flatten() {

@@ -11,8 +11,7 @@ use clap::Args;
 use grammask::{Compiler, StructuralTag, StructuralTagOptions, TokenMask};
 use regex::Regex;
 
-use crate::engine::llguidance::Llguidance;
-use crate::engine::{self, Engine, EngineId, Source};
+use crate::engine::{self, Engine, EngineId, Source, llguidance};
 use crate::host;
 use crate::report::statistics::Distribution;
 use crate::report::table::{Table, microseconds};
@@ -87,7 +86,7 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<()> {
             .iter()
             .map(|&id| -> Result<Box<dyn Engine>> {
                 Ok(match id {
-                    EngineId::Llguidance => Box::new(Llguidance::over(&words.environment)?),
+                    EngineId::Llguidance => llguidance::engine(&words.environment)?,
                     id => engine::over(id, &words.vocabulary),
                 })
             })

@@ -61,6 +61,7 @@ pub(crate) const PLACE: &str = " | at ";
 
 /// A source to compile.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "llguidance"), allow(dead_code, reason = "only llguidance reads its dialect"))]
 pub(crate) enum Source<'t> {
     /// A JSON Schema as text.
     JsonSchema(&'t str),

@@ -1,18 +1,56 @@
 //! The llguidance crate, with its slices for JSON and otherwise its defaults.
 
+use std::sync::Arc;
+
 use ::llguidance::api::TopLevelGrammar;
 use ::llguidance::earley::SlicedBiasComputer;
 use ::llguidance::{Matcher, ParserFactory};
 use anyhow::Result;
 use grammask::TokenMask;
-use toktrie::{InferenceCapabilities, TokEnv};
+use toktrie::{ApproximateTokEnv, InferenceCapabilities, TokEnv, TokRxInfo, TokTrie};
 use toktrie_hf_tokenizers::ByteTokenizer;
 
 use super::interface::{Engine, EngineId, Source};
 use super::tokenizer::LoadedTokenizer;
 
+/// Its view of a vocabulary.
+pub(crate) type Environment = TokEnv;
+
+/// As it reads a tokenizer itself.
+pub(crate) fn environment(tokenizer: &LoadedTokenizer) -> Result<Environment> {
+    let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?;
+    bytes.set_eos_token(tokenizer.end);
+    bytes.into_tok_env(Some(tokenizer.size))
+}
+
+/// Of tokens in the order of their ids; the names of special tokens are no text.
+pub(crate) fn environment_of(mut tokens: Vec<Vec<u8>>, special: &[u32], end: u32) -> Environment {
+    for &id in special {
+        tokens[id as usize].insert(0, TokTrie::SPECIAL_TOKEN_MARKER);
+    }
+    let size = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
+    Arc::new(ApproximateTokEnv::new(TokTrie::from(&TokRxInfo::new(size, end), &tokens)))
+}
+
+/// The engine over a vocabulary.
+pub(crate) fn engine(environment: &Environment) -> Result<Box<dyn Engine>> {
+    Ok(Box::new(Llguidance::over(environment)?))
+}
+
+/// The bytes of every token as it reads them, none for those that it takes for special tokens.
+pub(crate) fn token_bytes(tokenizer: &LoadedTokenizer) -> Result<Vec<Vec<u8>>> {
+    let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?.token_bytes();
+    for token in &mut bytes {
+        // The marker alone is the byte 0xFF, which no other token of text begins with.
+        if token.len() > 1 && token.first() == Some(&TokTrie::SPECIAL_TOKEN_MARKER) {
+            token.clear();
+        }
+    }
+    Ok(bytes)
+}
+
 /// llguidance as an [`Engine`].
-pub(crate) struct Llguidance {
+struct Llguidance {
     factory: ParserFactory,
     mask_len: usize,
     /// The compiled grammar, until the first matcher takes it.
@@ -24,14 +62,7 @@ pub(crate) struct Llguidance {
 }
 
 impl Llguidance {
-    pub(super) fn new(tokenizer: &LoadedTokenizer) -> Result<Self> {
-        let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?;
-        bytes.set_eos_token(tokenizer.end);
-        Self::over(&bytes.into_tok_env(Some(tokenizer.size))?)
-    }
-
-    /// The engine over a vocabulary.
-    pub(crate) fn over(environment: &TokEnv) -> Result<Self> {
+    fn over(environment: &TokEnv) -> Result<Self> {
         let mask_len = environment.tok_trie().vocab_size();
         let slices = SlicedBiasComputer::json_slices();
         let mut factory = ParserFactory::new(environment, InferenceCapabilities::default(), &slices)?;

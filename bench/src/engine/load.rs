@@ -19,7 +19,7 @@ pub(crate) fn load(
         EngineId::GrammaskPda => {
             Box::new(ours::Grammask::new(id, ours::builder(tokenizer)?.backend::<pda::Engine>(), key_order))
         }
-        EngineId::Llguidance => Box::new(llguidance::Llguidance::new(tokenizer)?),
+        EngineId::Llguidance => llguidance::engine(&llguidance::environment(tokenizer)?)?,
     })
 }
 

@@ -6,20 +6,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use grammask::{TokenKind, Vocabulary, VocabularyOptions};
 use tiktoken_rs::CoreBPE;
-use toktrie::{ApproximateTokEnv, TokEnv, TokRxInfo, TokTrie};
-use toktrie_hf_tokenizers::ByteTokenizer;
 
 use super::call_format::CallFormat;
 use super::trace::Place;
 use super::trace::places;
-use crate::engine::ours;
 use crate::engine::tokenizer::LoadedTokenizer;
+use crate::engine::{llguidance, ours};
 
 /// A vocabulary with what turns text into tokens.
 pub(crate) struct Words {
     pub(crate) format: CallFormat,
     pub(crate) vocabulary: Arc<Vocabulary>,
-    pub(crate) environment: TokEnv,
+    pub(crate) environment: llguidance::Environment,
     /// Ends a text.
     pub(crate) end: u32,
     tokenizer: Tokenizer,
@@ -42,12 +40,10 @@ impl Words {
         match format {
             CallFormat::Llama => {
                 let tokenizer = LoadedTokenizer::load(path, end)?;
-                let mut bytes = ByteTokenizer::from_json_bytes(&tokenizer.json)?;
-                bytes.set_eos_token(tokenizer.end);
                 Ok(Self {
                     format,
                     vocabulary: ours::vocabulary(&tokenizer)?,
-                    environment: bytes.into_tok_env(Some(tokenizer.size))?,
+                    environment: llguidance::environment(&tokenizer)?,
                     end: tokenizer.end,
                     tokenizer: Tokenizer::File(Box::new(tokenizer)),
                 })
@@ -65,17 +61,14 @@ impl Words {
         let special = encoding.special_tokens();
         let special: Vec<u32> =
             special.iter().flat_map(|name| encoding.encode_with_special_tokens(name)).collect();
-        let options = VocabularyOptions::default().special_ids(special.clone()).stop_ids([HARMONY_END]);
+        let options =
+            VocabularyOptions::default().special_ids(special.iter().copied()).stop_ids([HARMONY_END]);
         let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().map(Some), &options)?);
         ours::keep_token_sets(&vocabulary);
-        for id in special {
-            tokens[id as usize].insert(0, TokTrie::SPECIAL_TOKEN_MARKER);
-        }
-        let trie = TokTrie::from(&TokRxInfo::new(HARMONY_SIZE, HARMONY_END), &tokens);
         Ok(Self {
             format: CallFormat::Harmony,
             vocabulary,
-            environment: Arc::new(ApproximateTokEnv::new(trie)),
+            environment: llguidance::environment_of(tokens, &special, HARMONY_END),
             end: HARMONY_END,
             tokenizer: Tokenizer::O200k(Box::new(encoding)),
         })

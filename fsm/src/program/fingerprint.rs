@@ -150,33 +150,3 @@ impl Words {
         self.hash.digest128()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use grammask_grammar_ir::GrammarBuilder;
-
-    use crate::compile::pipeline::compile;
-    use crate::options::CompileOptions;
-    use crate::program::tables::Program;
-
-    fn program(name: &str, text: &str) -> Program {
-        let mut builder = GrammarBuilder::new();
-        let digit = builder.literal(text);
-        let many = builder.repeat(digit, 3, Some(500));
-        let root = builder.add_rule(name, many).unwrap();
-        compile(&builder.finish(root).unwrap(), &CompileOptions::default()).unwrap()
-    }
-
-    #[test]
-    fn equal_automata_have_one_fingerprint() {
-        assert_eq!(program("root", "ab").fingerprint(), program("other", "ab").fingerprint());
-        assert_ne!(program("root", "ab").fingerprint(), program("root", "ac").fingerprint());
-    }
-
-    /// Routers and files outlive a process. If this changes, change the words that the hash begins with.
-    #[test]
-    fn a_fingerprint_is_the_same_tomorrow() {
-        let text = format!("{:032x}", program("root", "ab").fingerprint());
-        insta::assert_snapshot!(text, @"3f22665f7298af547d19760d36994ac7");
-    }
-}

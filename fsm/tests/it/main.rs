@@ -6,6 +6,7 @@ mod common;
 mod compile;
 mod dispatch;
 mod expanded_suffixes;
+mod fingerprint;
 mod lazy;
 mod link;
 mod naive;
