@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use grammask_grammar_frontends::regex::{Dialect, RegexLimits, RegexOptions};
-use grammask_grammar_frontends::{Color, Diagnostics, ebnf, gbnf, regex};
+use grammask_grammar_frontends::{Color, Diagnostics, ebnf, gbnf, json_schema, regex};
 use grammask_oracle::random::Rng;
 use proptest::prelude::*;
 
@@ -137,4 +137,54 @@ proptest! {
     ]), 0..40)) {
         everything(&tokens.concat());
     }
+}
+
+/// A schema of up to this depth that refers to itself below conditions which exclude one another.
+fn recursive_schema(rng: &mut Rng, depth: usize) -> String {
+    if depth == 0 || rng.below(5) == 0 {
+        let leaves = [
+            r##"{"$ref":"#"}"##,
+            r#"{"type":"object"}"#,
+            r#"{"minLength":2}"#,
+            r#"{"const":{}}"#,
+            r#"{"required":["a"]}"#,
+            "true",
+        ];
+        return leaves[rng.below(leaves.len())].to_owned();
+    }
+    let mut inner = || recursive_schema(rng, depth - 1);
+    let parts = [
+        format!(r#""additionalProperties":{}"#, inner()),
+        format!(r#""properties":{{"a":{},"b":{}}}"#, inner(), inner()),
+        format!(r#""patternProperties":{{"^\\w*$":{}}}"#, inner()),
+        format!(r#""oneOf":[{},{}]"#, inner(), inner()),
+        format!(r#""not":{}"#, inner()),
+        format!(r#""if":{},"else":{}"#, inner(), inner()),
+        format!(r#""minProperties":{}"#, rng.below(3)),
+        format!(r#""maxProperties":{}"#, rng.below(4)),
+    ];
+    let chosen: Vec<String> = parts.into_iter().filter(|_| rng.below(4) == 0).collect();
+    format!("{{{}}}", chosen.join(","))
+}
+
+/// Proofs that alternatives exclude each other ask for normal forms, which ask for proofs.
+#[test]
+fn schemas_that_refer_to_themselves_fit_small_stacks() {
+    let compile_all = || {
+        let options = json_schema::JsonSchemaOptions::default();
+        let known = [
+            r##"{"additionalProperties":{"additionalProperties":{"type":"object"},"oneOf":[{"$ref":"#"},{"required":["a"]}]},"maxProperties":3}"##,
+            r##"{"additionalProperties":{"properties":{"ab":{},"c":{"minLength":2}},"minProperties":2,"not":{"$ref":"#"}}}"##,
+            r##"{"oneOf":[{"oneOf":[{"additionalProperties":{"required":[]}},{"properties":{"a":{"const":{}}}}]},{"properties":{"b":{"$ref":"#"}}}]}"##,
+            r##"{"if":{"properties":{"a":{"$ref":"#"},"ab":{"type":"integer"}}},"else":{"oneOf":[{"$ref":"#/$defs/p"}]},"$defs":{"p":{"additionalProperties":{"c":false}}}}"##,
+        ];
+        for schema in known {
+            let _ = json_schema::compile(schema, &options);
+        }
+        let mut rng = Rng::new(11);
+        (0..400).filter(|_| json_schema::compile(&recursive_schema(&mut rng, 3), &options).is_ok()).count()
+    };
+    let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(compile_all).unwrap();
+    let compiled = thread.join().unwrap();
+    assert!(compiled > 200, "{compiled} of 400 schemas compile");
 }

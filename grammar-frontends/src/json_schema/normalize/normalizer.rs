@@ -50,6 +50,8 @@ pub(crate) struct Normalizer<'s> {
     norms: Vec<Option<Rc<NormalForm<'s>>>>,
     /// Atoms that are being read: one that is met again refers to itself.
     pub(crate) open: HashSet<Atom>,
+    /// Proofs that wait for a normal form which is being made.
+    pub(super) waiting_proofs: u32,
     /// The cases of schemas by what they evaluate, where `unevaluated*` asks for them.
     pub(crate) cases: HashMap<NodeId, Rc<Vec<EvaluationCase<'s>>>>,
     pub(crate) evaluating: HashSet<NodeId>,
@@ -97,6 +99,7 @@ impl<'s> Normalizer<'s> {
             complements: HashMap::default(),
             norms: Vec::with_capacity(EXPECTED_GOALS),
             open: HashSet::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+            waiting_proofs: 0,
             cases: HashMap::default(),
             evaluating: HashSet::default(),
             reported: HashSet::default(),

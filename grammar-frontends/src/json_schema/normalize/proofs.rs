@@ -17,6 +17,10 @@ use crate::json_schema::sets::union::Alternatives;
 /// How deep a proof that two alternatives exclude each other looks into properties and items.
 pub(crate) const MAX_PROOF_DEPTH: u32 = 3;
 
+/// How many proofs may wait for normal forms whose own making needs proofs. In a schema that refers to itself each may
+/// ask for one of a larger goal, without an end.
+const MAX_NESTED_PROOFS: u32 = 8;
+
 /// Items and members that one proof looks at.
 const MAX_PARTS: usize = 64;
 
@@ -82,11 +86,14 @@ impl<'s> Normalizer<'s> {
         if depth == 0 || goal == GoalId::ANY {
             return goal == GoalId::NEVER;
         }
-        // A schema that cannot be read here (it refers back to the one that is being read) proves nothing.
-        match self.norm(goal) {
-            Ok(norm) => self.surely_empty(&norm, depth - 1),
-            Err(_) => false,
+        if self.waiting_proofs >= MAX_NESTED_PROOFS {
+            return false;
         }
+        self.waiting_proofs += 1;
+        let norm = self.norm(goal);
+        self.waiting_proofs -= 1;
+        // A schema that cannot be read here (it refers back to the one that is being read) proves nothing.
+        norm.is_ok_and(|norm| self.surely_empty(&norm, depth - 1))
     }
 
     fn array_surely_empty(&mut self, shape: &ArrayShape, depth: u32) -> bool {
