@@ -80,7 +80,7 @@ struct CompilerContent {
 struct Workshop<B: Engine> {
     compiler: Compiler<B>,
     shelf: Arc<Shelf<B>>,
-    /// The evictions of the budget up to the last record in the log.
+    /// What was dropped for memory up to the last record in the log.
     evicted: AtomicU64,
 }
 
@@ -114,13 +114,13 @@ impl<B: Engine> Workshop<B> {
 impl<B: Engine> Workshop<B> {
     /// Says in the log that something was dropped since the last look.
     fn log_evicted(&self, py: Python<'_>) -> PyResult<()> {
-        let evicted = self.compiler.budget().evicted();
+        let of_cache = self.shelf.memory.as_ref().map_or(0, CompileCache::evicted);
+        let evicted = self.compiler.budget().evicted() + of_cache;
         let before = self.evicted.swap(evicted, Ordering::Relaxed);
         if evicted <= before {
             return Ok(());
         }
-        let budget = self.compiler.budget().max_bytes();
-        py.import("grammask._support")?.call_method1("log_evicted", (evicted - before, budget)).map(drop)
+        py.import("grammask._support")?.call_method1("log_evicted", (evicted - before,)).map(drop)
     }
 }
 
@@ -612,7 +612,7 @@ impl GrammarCompiler {
         }
     }
 
-    /// The numbers of this compiler as a dict: `cache` (`hits`, `misses`, `entries`), `schemas` of structural tags, `pool` (masks
+    /// The numbers of this compiler as a dict: `cache` (`hits`, `misses`, `entries`, `evicted`), `schemas` of structural tags, `pool` (masks
     /// that grammars share) and `budget` (`bytes`, `max_bytes`, `evicted`).
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let stats = each!(&self.content()?.workshop, workshop => {
@@ -622,6 +622,7 @@ impl GrammarCompiler {
             (stats.cache_hits, stats.cache_misses) =
                 memory.map_or((0, 0), |memory| memory.hits_and_misses());
             stats.cache_entries = memory.map_or(0, |memory| memory.len());
+            stats.cache_evicted = memory.map_or(0, CompileCache::evicted);
             stats
         });
         loads(py, &stats.to_json())

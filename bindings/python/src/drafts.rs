@@ -41,7 +41,9 @@ impl Tree {
             raise(py, name, error.to_string())
         };
         let tree = DraftTree::from_arrays(&self.child, &self.sibling, &self.token).map_err(wrong)?;
-        let interrupt = deadline(seconds).unwrap_or_else(Interrupt::never);
+        // xgrammar takes 0 for no limit, too.
+        let limit = (seconds != 0.0).then(|| deadline(seconds)).flatten();
+        let interrupt = limit.unwrap_or_else(Interrupt::never);
         // As many rows as there is room for: a tree with more nodes is refused for it.
         let count = rows()?.count_of(py, words)?.min(self.token.len());
         let mut masks = vec![0; count * words];

@@ -43,7 +43,9 @@ impl<B: Engine> Shelf<B> {
         match &self.memory {
             Some(memory) => {
                 let compile = || self.read_or_compile(compiler, &key, source);
-                memory.get_or_compile_until(&key, compiler.interrupt(), Kept::size, compile)
+                let kept = memory.get_or_compile_until(&key, compiler.interrupt(), Kept::size, compile);
+                memory.make_room(compiler.budget(), |kept| kept.compiled.is_unshared());
+                kept
             }
             None => self.read_or_compile(compiler, &key, source),
         }

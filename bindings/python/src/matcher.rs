@@ -462,7 +462,7 @@ impl GrammarMatcher {
     /// `retrieve_next_token[i]` and `retrieve_next_sibling[i]` are the first child and the next sibling of node
     /// `i`, -1 for none; node 0 is the root, whose token was accepted already. All are one-dimensional, of equal
     /// length. Rows of nodes whose token is not allowed are left as they are, or cleared with `grammask.config.set_compat(True)`. Returns `False` if
-    /// `time_threshold` (in seconds, -1 for none) passed before the tree was done.
+    /// `time_threshold` (in seconds, -1 or 0 for none) passed before the tree was done.
     #[pyo3(signature = (retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask,
                         time_threshold=-1.0, temperatures=None),
            text_signature = "($self, retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask, \

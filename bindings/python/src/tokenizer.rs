@@ -11,13 +11,23 @@ use std::sync::{Arc, OnceLock};
 use grammask::tuning::TokenSets;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PySet, PyString, PyTuple, PyType};
 
 use crate::arguments::{id_list, id_numbers};
 use crate::errors::{is_compat, raise, vocabulary_error, warn};
 use crate::settings::Settings;
 use crate::subclass::{announce, filling, is_to_be_empty};
+
+/// The name of a type that can be iterated over, but not in the order of ids.
+fn unordered<'py>(vocabulary: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
+    let is_unordered = vocabulary.is_instance_of::<PyDict>()
+        || vocabulary.is_instance_of::<PySet>()
+        || vocabulary.is_instance_of::<PyFrozenSet>()
+        || vocabulary.is_instance_of::<PyString>();
+    is_unordered.then(|| vocabulary.get_type().name()).transpose()
+}
 
 /// Tokens with these texts are taken for stop tokens where the caller names none.
 const STOP_TOKENS: [&str; 8] = [
@@ -190,6 +200,11 @@ impl TokenizerInfo {
             return Self::stand_in(class.py());
         }
         let py = class.py();
+        if let Some(kind) = unordered(encoded_vocab)? {
+            let message = "the vocabulary must be a list of tokens in the order of their ids \
+                           (`sorted(vocab, key=vocab.get)` of a dict from tokens to ids), not a";
+            return Err(PyTypeError::new_err(format!("{message} {kind}")));
+        }
         let (vocab_type, coding) =
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
         let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));

@@ -23,10 +23,14 @@ def test_an_older_tag_with_a_model_as_its_schema(compiler):
         a: int
 
     item = grammask.StructuralTagItem(begin="<f>", schema=Arguments, end="</f>")
-    for tag in (item, {"begin": "<f>", "schema": Arguments, "end": "</f>"}):
+    made = grammask.StructuralTagItem(begin="<f>", schema=Arguments(a=1), end="</f>")
+    for tag in (item, made, {"begin": "<f>", "schema": Arguments, "end": "</f>"}):
         text = grammask.GrammarMatcher(compiler.compile_structural_tag([tag], ["<f"]))
         assert text.accept_string('x<f>{"a":1}</f>y')
         assert not grammask.GrammarMatcher(compiler.compile_structural_tag([tag], ["<f"])).accept_string('<f>{"a":t')
+    for wrong in (None, 5):
+        with pytest.raises(ValueError):
+            compiler.compile_structural_tag([{"begin": "<f>", "schema": wrong, "end": "</f>"}], ["<f"])
     grammar = grammask.Grammar.from_structural_tag([item], ["<f"])
     assert grammar == grammask.Grammar.from_structural_tag(
         [grammask.StructuralTagItem(begin="<f>", schema=Arguments.model_json_schema(), end="</f>")], ["<f"]

@@ -260,6 +260,8 @@ def test_compiled_grammars_travel(compiler, info):
         read("{", info)
     with pytest.raises(grammask.DeserializeVersionError):
         read(json.dumps({"__VERSION__": "v16"}), info)
+    with pytest.raises(grammask.DeserializeVersionError, match="missing"):
+        read("{}", info)
     with pytest.raises(grammask.DeserializeFormatError):
         read("[]", info)
     with pytest.raises(grammask.DeserializeFormatError):

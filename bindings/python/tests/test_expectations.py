@@ -217,6 +217,12 @@ class Endless:
         return "{}"
 
 
+@pytest.mark.parametrize("tokens", [{"a": 1, "</s>": 0}, {b"a", b"</s>"}, frozenset([b"a"]), "abc"])
+def test_vocabularies_without_the_order_of_ids(tokens):
+    with pytest.raises(TypeError, match="in the order of their ids"):
+        grammask.TokenizerInfo(tokens, stop_token_ids=[0])
+
+
 def test_a_tokenizer_without_an_end():
     with pytest.warns(grammask.GrammaskWarning, match="no end token"):
         grammask.TokenizerInfo.from_huggingface(Endless())

@@ -297,7 +297,8 @@ def test_draft_trees(compiler):
     assert allowed(mask, 1) == {ord("b")}
     assert (mask[3] == -1).all(), "a refused node's row is left alone"
     assert allowed(mask, 4) == {STOP}
-    assert not text.traverse_draft_tree(child, sibling, tokens, mask, 0.0)
+    assert not text.traverse_draft_tree(child, sibling, tokens, mask, 1e-9)
+    assert text.traverse_draft_tree(child, sibling, tokens, mask, 0.0)
     for row in range(5):
         text.fill_next_token_bitmask(mask, row)
     assert text.traverse_draft_tree([-1] * 5, [-1] * 5, tokens, mask)

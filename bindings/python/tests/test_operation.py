@@ -137,6 +137,24 @@ def test_log_records(info, caplog):
     assert operation.metrics(small)["evicted"] > 0
 
 
+def test_kept_grammars_that_go(info, caplog):
+    budget = grammask.Budget(100_000)
+    for bounded in (
+        grammask.GrammarCompiler(info, cache_limit_bytes=50_000),
+        grammask.GrammarCompiler(info, limits={"max_total_bytes": 100_000}),
+        grammask.GrammarCompiler(info, budget=budget),
+    ):
+        caplog.clear()
+        with caplog.at_level(logging.INFO, "grammask"):
+            for number in range(300):
+                bounded.compile_regex(f"a{{{number}}}b+[c-z]{{3,{number + 4}}}")
+        cache = bounded.stats()["cache"]
+        assert cache["misses"] == 300 and cache["entries"] + cache["evicted"] == 300
+        assert cache["evicted"] > 150 and operation.metrics(bounded)["evicted"] >= cache["evicted"]
+        assert any("dropped" in record.getMessage() for record in caplog.records)
+    assert budget.used_bytes < 150_000
+
+
 def test_whether_a_vocabulary_can_spell_a_grammar(info):
     assert info.missing_bytes == [] and info.fingerprint == grammask.TokenizerInfo(
         info.decoded_vocab, stop_token_ids=[STOP]

@@ -95,6 +95,8 @@ pub struct CompilerStats {
     pub schema_misses: u64,
     /// Grammars that are kept.
     pub cache_entries: usize,
+    /// Grammars that were dropped for others, or to keep the budget.
+    pub cache_evicted: u64,
     /// Masks that grammars share.
     pub pool_masks: usize,
     /// Bytes of them.
@@ -169,7 +171,12 @@ impl CompilerStats {
     /// As JSON.
     pub fn to_json(&self) -> JsonValue {
         json!({
-            "cache": {"hits": self.cache_hits, "misses": self.cache_misses, "entries": self.cache_entries},
+            "cache": {
+                "hits": self.cache_hits,
+                "misses": self.cache_misses,
+                "entries": self.cache_entries,
+                "evicted": self.cache_evicted,
+            },
             "schemas": {"hits": self.schema_hits, "misses": self.schema_misses},
             "pool": {"masks": self.pool_masks, "bytes": self.pool_bytes},
             "budget": {

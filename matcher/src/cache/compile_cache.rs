@@ -6,6 +6,7 @@ use std::time::Duration;
 use grammask_grammar_ir::{Interrupt, Interrupted, PerProcess};
 use hashbrown::HashTable;
 
+use super::budget::Budget;
 use crate::base::content_hash::content_hash;
 
 /// Keeps compiled values under keys that hold their content: the syntax, the options and the source. A compiler keeps
@@ -32,6 +33,8 @@ struct CacheEntries<V> {
     added_bytes: usize,
     /// By the kind of the value.
     counts: [HitCounts; 5],
+    /// Entries that were dropped for others.
+    evicted: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +98,7 @@ type Slot<V> = PerProcess<Mutex<Option<V>>>;
 
 impl<V> Default for CacheEntries<V> {
     fn default() -> Self {
-        Self { entries: HashTable::new(), clock: 0, added_bytes: 0, counts: Default::default() }
+        Self { entries: HashTable::new(), clock: 0, added_bytes: 0, counts: Default::default(), evicted: 0 }
     }
 }
 
@@ -276,6 +279,19 @@ impl<V: Clone> CompileCache<V> {
         self.hits_and_misses_of(EntryKind::Grammar)
     }
 
+    /// How many values were dropped to keep a bound on memory.
+    pub fn evicted(&self) -> u64 {
+        self.lock().evicted
+    }
+
+    /// Drops values that are not in use elsewhere while a budget is passed, those that were not used for longest first.
+    pub fn make_room(&self, budget: &Budget, is_unused: impl Fn(&V) -> bool) {
+        let is_passed = || budget.memory_usage() > budget.max_bytes();
+        if is_passed() {
+            self.evict_while(&is_passed, is_unused);
+        }
+    }
+
     /// As [`hits_and_misses`](Self::hits_and_misses), for values of a kind.
     pub(crate) fn hits_and_misses_of(&self, kind: EntryKind) -> (u64, u64) {
         let HitCounts { hits, misses } = self.lock().counts[kind.index()];
@@ -335,6 +351,7 @@ impl<V: Clone> CompileCache<V> {
                 dropped += 1;
             }
         }
+        inner.evicted += dropped;
         dropped
     }
 
@@ -367,7 +384,9 @@ impl<V: Clone> CompileCache<V> {
             return Vec::new();
         }
         inner.added_bytes = 0;
-        inner.shrink(max_bytes, size)
+        let evicted = inner.shrink(max_bytes, size);
+        inner.evicted += evicted.len() as u64;
+        evicted
     }
 
     /// Whether there are none.

@@ -125,6 +125,7 @@ impl<B: BuildBackend> Compiler<B> {
             schema_hits,
             schema_misses,
             cache_entries: self.cache.len_of(EntryKind::Grammar),
+            cache_evicted: self.cache.evicted(),
             pool_masks: pool.len(),
             pool_bytes: pool.memory_usage(),
             budget_bytes: budget.memory_usage(),

@@ -204,8 +204,8 @@ impl<B: Backend> CompiledGrammar<B> {
         &self.shared.parts.counters
     }
 
-    /// Whether the grammar has no other holder.
-    pub(crate) fn is_unshared(&self) -> bool {
+    /// Whether the grammar has no other holder: neither a clone nor a text.
+    pub fn is_unshared(&self) -> bool {
         Arc::strong_count(&self.shared) == 1
     }
 

@@ -40,9 +40,9 @@ def log_limit(error: Any) -> None:
     logger.warning("nothing was decided: %s", spell(str(error)), extra={"code": error.code})
 
 
-def log_evicted(count: int, budget: int) -> None:
+def log_evicted(count: int) -> None:
     """Says that something was dropped."""
-    logger.info("dropped %d grammars or their tables to stay within %d bytes", count, budget)
+    logger.info("dropped %d grammars or tables of grammars to stay within the bounds on memory", count)
 
 
 class VocabType(enum.Enum):
@@ -174,9 +174,15 @@ def _legacy_item(item: Any) -> dict[str, Any]:
     if not isinstance(item, dict):
         # Not by `model_dump`, to which a schema that is a class means nothing.
         item = {"begin": item.begin, "schema": item.schema_, "end": item.end}
-    schema = item.get("schema", item.get("schema_"))
-    schema = json.loads(schema) if isinstance(schema, str) else _as_json(schema)
+    schema = schema_value(item.get("schema", item.get("schema_")))
     return {"begin": item.get("begin"), "schema": schema, "end": item.get("end")}
+
+
+def schema_value(schema: Any) -> Any:
+    """A schema as a dict or a ``bool``: that of JSON text, of a pydantic model or ``TypeAdapter``, or of a type."""
+    if isinstance(schema, str):
+        return json.loads(schema)
+    return schema if isinstance(schema, dict | bool) else _schema_of(schema)
 
 
 def _as_json(value: Any) -> Any:

@@ -321,8 +321,10 @@ def deserialize(text: str) -> TokenizerInfo:
 
 def check_version(read: Any) -> None:
     """Refuses what another version wrote."""
-    if not isinstance(read, dict) or "__VERSION__" not in read:
-        raise DeserializeFormatError("a serialized object has the key `__VERSION__`")
+    if not isinstance(read, dict):
+        raise DeserializeFormatError("a serialized object is a JSON object")
+    if "__VERSION__" not in read:
+        raise DeserializeVersionError("the key `__VERSION__` is missing")
     if read["__VERSION__"] != get_serialization_version():
         found = read["__VERSION__"]
         raise DeserializeVersionError(f"version {spell(found)} cannot be read; it is {get_serialization_version()!r} here")

@@ -45,7 +45,7 @@ def metrics(*compilers: GrammarCompiler) -> dict[str, Any]:
             "cache_misses": sum(one["cache"]["misses"] for one in stats),
             "cache_entries": sum(one["cache"]["entries"] for one in stats),
             "memory_bytes": sum(one["budget"]["bytes"] for one in stats),
-            "evicted": sum(one["budget"]["evicted"] for one in stats),
+            "evicted": sum(one["cache"]["evicted"] + one["budget"]["evicted"] for one in stats),
         }
     return numbers
 

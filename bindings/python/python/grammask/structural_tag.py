@@ -15,7 +15,7 @@ except ImportError as error:
     raise ImportError("grammask.structural_tag needs pydantic: pip install 'grammask[tool-calls]'") from error
 
 from ._native import model_structural_tag
-from ._support import json_text
+from ._support import json_text, schema_value
 from .tool_choice import normalize_tool_choice
 
 
@@ -263,11 +263,8 @@ class StructuralTag(BaseModel):
         """The structural tag of tags and triggers in the older form."""
         formats = []
         for item in tags:
-            schema = item.schema_
-            if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
-                schema = schema.model_json_schema()
-            schema = json.loads(schema) if isinstance(schema, str) else schema
-            formats.append(TagFormat(begin=item.begin, content=JSONSchemaFormat(json_schema=schema), end=item.end))
+            content = JSONSchemaFormat(json_schema=schema_value(item.schema_))
+            formats.append(TagFormat(begin=item.begin, content=content, end=item.end))
         return StructuralTag(format=TriggeredTagsFormat(triggers=triggers, tags=formats))
 
     @staticmethod
