@@ -22,8 +22,15 @@ const INDENT_DEPTH: u32 = 32;
 /// How xgrammar reads a schema, which is the default here.
 fn usual_json_options() -> JsonSchemaOptions {
     let whitespace = Whitespace::Free { max_run: None };
-    let unsupported = if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse };
-    JsonSchemaOptions::default().objects(Objects::Closed).whitespace(whitespace).unsupported(unsupported)
+    JsonSchemaOptions::default()
+        .objects(Objects::Closed)
+        .whitespace(whitespace)
+        .unsupported(usual_unsupported())
+}
+
+/// The treatment of keywords that cannot be enforced.
+fn usual_unsupported() -> Unsupported {
+    if is_compat() { Unsupported::Ignore } else { Unsupported::Refuse }
 }
 
 /// The keyword arguments of `from_json_schema` and `compile_json_schema`.
@@ -236,6 +243,7 @@ fn set_ebnf_options(given: &mut Settings<'_>, root: &mut String, limits: &mut Eb
 pub(crate) fn lark_options(given: &mut Settings<'_>) -> PyResult<LarkOptions> {
     let mut options = LarkOptions::default();
     given.set("start_rule_name", &mut options.start)?;
+    options.json_schema = options.json_schema.unsupported(usual_unsupported());
     set_embedded_json_options(given, &mut options.json_schema)?;
     let mut bounds = dict_of(given, "regex_limits")?;
     let mut regex = RegexOptions::default().limits(options.regex);

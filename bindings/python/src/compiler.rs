@@ -80,7 +80,7 @@ struct CompilerContent {
 struct Workshop<B: Engine> {
     compiler: Compiler<B>,
     shelf: Arc<Shelf<B>>,
-    /// What was dropped for memory up to the last record in the log.
+    /// Number of grammars and tables that were dropped for memory up to the last record in the log.
     evicted: AtomicU64,
 }
 

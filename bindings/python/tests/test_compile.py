@@ -94,6 +94,17 @@ def test_schemas_of_tags_are_read_in_the_same_manner(compiler, style):
             make(tag, json_options={"unsupported": "refuse"})
 
 
+def test_schemas_in_lark_are_read_in_the_same_manner(compiler):
+    source = f"start: %json {json.dumps(REFUSED)}"
+    with pytest.raises(RuntimeError, match="uniqueItems"):
+        compiler.compile_lark(source)
+    grammask.config.set_compat(True)
+    with pytest.warns(grammask.GrammaskWarning, match="uniqueItems"):
+        compiler.compile_lark(source)
+    with pytest.raises(RuntimeError, match="uniqueItems"):
+        compiler.compile_lark(source, json_options={"unsupported": "refuse"})
+
+
 def test_keywords_of_other_drafts_are_warned_of_everywhere(compiler):
     schema = {"$schema": "http://json-schema.org/draft-07/schema#", "unevaluatedItems": False}
     tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}

@@ -239,11 +239,9 @@ fn pattern(name: &str) -> Option<String> {
 /// A pattern of more texts, where it is not certain of all others that they do not obey the format.
 fn pattern_around(name: &str) -> Option<String> {
     Some(match name {
-        // A leap second at any time of the day.
-        "time" => TIME_AROUND.to_owned(),
-        "date-time" => format!("{DATE}[Tt]{TIME_AROUND}"),
-        // Units may be left out in the middle, or weeks be mixed with others, as some read ISO 8601.
-        "duration" => "P[0-9DHMSTWY]+".to_owned(),
+        "time" => time_around(),
+        "date-time" => format!("{DATE}[Tt]{}", time_around()),
+        "duration" => duration_around(),
         // Without all that RFC 6531 adds and RFC 5322 takes besides.
         "email" => "[\\s\\S]+@[\\s\\S]+".to_owned(),
         // Drafts later than the one that the standard of 2019-09 names have steps along an array.
@@ -271,11 +269,6 @@ const TIME: &str = concat!(
     "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 );
 
-const TIME_AROUND: &str = concat!(
-    "(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\\.[0-9]+)?",
-    "(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-);
-
 const UUID: &str = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}";
 
 /// RFC 6901.
@@ -299,11 +292,28 @@ fn time() -> String {
     format!("(?:{})", ways.join("|"))
 }
 
+/// Those, and leap seconds at any time of the day where the distance to UTC is no multiple of 15 minutes.
+fn time_around() -> String {
+    const LEAP: &str = concat!(
+        "(?:[01][0-9]|2[0-3]):[0-5][0-9]:60(?:\\.[0-9]+)?",
+        "[+-](?:[01][0-9]|2[0-3]):(?:[03][1-9]|[14][0-46-9]|[25][0-9])"
+    );
+    format!("(?:{}|{LEAP})", time())
+}
+
 /// RFC 3339, appendix A.
 fn duration() -> String {
     let time = "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)";
     let date = "(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)";
     format!("P(?:[0-9]+W|{date}(?:{time})?|{time})")
+}
+
+/// Units may be left out in the middle, or weeks be mixed with others, as some read ISO 8601.
+fn duration_around() -> String {
+    let time = "T(?:[0-9]+H(?:[0-9]+M)?(?:[0-9]+S)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)";
+    let weeks = "[0-9]+W(?:[0-9]+D)?|[0-9]+D";
+    let months = format!("[0-9]+M(?:{weeks})?|{weeks}");
+    format!("P(?:(?:[0-9]+Y(?:{months})?|{months})(?:{time})?|{time})")
 }
 
 /// The characters that RFC 3987 adds to those of RFC 3986, inside a class.
