@@ -232,12 +232,15 @@ impl Trial<'_> {
                 return Ok(());
             }
         };
-        // No backend keeps items apart by itself.
-        if asks_to_differ(&grammar) {
-            return self.compare_on(comparison, &MatcherSubject::new(&grammar)?);
-        }
-        match subjects::earley(&grammar) {
-            Ok(engine) => self.compare_on(comparison, &BackendSubject(engine)),
+        let compared = match asks_to_differ(&grammar) {
+            // No backend keeps items apart by itself.
+            true => MatcherSubject::new(&grammar).map(|subject| self.compare_on(comparison, &subject)),
+            false => {
+                subjects::earley(&grammar).map(|engine| self.compare_on(comparison, &BackendSubject(engine)))
+            }
+        };
+        match compared {
+            Ok(result) => result,
             // The frontend bounds its search for contradictions; the automata have the last word.
             Err(error) if error.contains("the language is empty") => {
                 self.call_unsatisfiable(comparison);
