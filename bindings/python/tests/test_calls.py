@@ -102,6 +102,8 @@ def test_a_tokenizer_larger_than_the_logits():
     with pytest.warns(grammask.GrammaskWarning, match="ids up to 2"):
         info = grammask.TokenizerInfo.from_huggingface(Small(), vocab_size=2)
     assert info.vocab_size == 2 and info.stop_token_ids == [1] and info.decoded_vocab == [b"a", b"</s>"]
+    whole = grammask.TokenizerInfo.from_huggingface(Small(), vocab_size=0)
+    assert whole == grammask.TokenizerInfo.from_huggingface(Small()) and whole.vocab_size == 3
 
 
 def test_equal_grammars_have_equal_hashes(compiler, info):

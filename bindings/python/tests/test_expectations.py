@@ -88,6 +88,8 @@ def test_what_is_no_schema(compiler):
         compiler.compile_json_schema({"properties": {"a/b": {"enum": {1}}}})
     with pytest.raises(TypeError, match=r"a tuple at `/properties`"):
         compiler.compile_json_schema({"properties": {(1, 2): {}}})
+    with pytest.raises(grammask.InvalidSchemaError, match="the schema is no JSON"):
+        compiler.compile_json_schema({"const": "\ud800"})
     schema = {"enum": {1}}
     tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}
     for wrong in (tag, [grammask.StructuralTagItem(begin="<a>", schema=schema, end="</a>")]):

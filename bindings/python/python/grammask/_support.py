@@ -100,7 +100,12 @@ def schema_text(schema: Any) -> str:
 def json_text(value: Any, what: str) -> str:
     """A value as JSON text; ``what`` it is called where it has none."""
     try:
-        return json.dumps(value, ensure_ascii=False)
+        text = json.dumps(value, ensure_ascii=False)
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        # Half of a surrogate pair is no text; as an escape it is refused with its place.
+        return json.dumps(value)
     except RecursionError:
         raise ValueError(f"the {what} nests too deeply for Python's `json`; give it as text") from None
     except (TypeError, ValueError) as error:

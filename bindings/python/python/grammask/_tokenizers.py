@@ -131,7 +131,8 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
     vocab = _vocabulary(tokenizer)
     metadata = _metadata(tokenizer, vocab)
     size = max(vocab.values(), default=-1) + 1
-    if vocab_size is not None:
+    # 0 is none, as in xgrammar.
+    if vocab_size:
         if vocab_size < size:
             message = f"the tokenizer has ids up to {size - 1}; those from `vocab_size`, {vocab_size}, on are left out"
             warnings.warn(message, GrammaskWarning, stacklevel=3)
