@@ -105,9 +105,9 @@ pub use grammask_vocabularies as vocabularies;
 
 // From a structure to a grammar, and a text along it.
 pub use grammask_matcher::{
-    Budget, BufferTooSmall, ByteSet, Capture, CaptureEnds, CompileCache, CompileError, CompiledGrammar,
-    Compiler, CompilerBuilder, Explanation, ForcedTokens, Limits, MaskKind, MatchError, Matcher, Replay,
-    StopTokens,
+    Budget, BudgetCache, BufferTooSmall, ByteSet, Capture, CaptureEnds, CompileCache, CompileError,
+    CompiledGrammar, Compiler, CompilerBuilder, Explanation, ForcedTokens, Limits, MaskKind, MatchError,
+    Matcher, Replay, StopTokens,
 };
 // Many texts at once, drafts, files.
 pub use grammask_matcher::{

@@ -84,7 +84,7 @@ pub use base::error::{CompileError, MatchError};
 pub use base::limits::Limits;
 pub use base::stats::{CompileTimes, CompilerStats, GrammarStats, GrammarUsage, MatcherStats};
 pub use base::threads::{Threads, ThreadsError};
-pub use cache::budget::Budget;
+pub use cache::budget::{Budget, BudgetCache};
 pub use cache::compile_cache::CompileCache;
 pub use compile::backend::{BackendSettings, BuildBackend};
 pub use compile::builder::CompilerBuilder;

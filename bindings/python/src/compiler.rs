@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use grammask::tuning::{Clock, CompileOptions, MaskOptions};
-use grammask::{CompileCache, Compiler, Interrupt, Limits, StoreDirectory, Threads, earley, pda};
+use grammask::{
+    BudgetCache, CompileCache, Compiler, Interrupt, Limits, StoreDirectory, Threads, earley, pda,
+};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -249,7 +251,10 @@ impl Parts {
             py.detach(|| directory.load_pool(&compiler));
         }
         let evicted = AtomicU64::new(compiler.budget().evicted());
-        Workshop { compiler, shelf: Arc::new(Shelf { memory, directory }), evicted }
+        let shelf = Arc::new(Shelf { memory, directory });
+        let as_cache: Arc<dyn BudgetCache> = Arc::clone(&shelf) as Arc<dyn BudgetCache>;
+        compiler.budget().add_cache(Arc::downgrade(&as_cache));
+        Workshop { compiler, shelf, evicted }
     }
 }
 
@@ -612,8 +617,8 @@ impl GrammarCompiler {
         }
     }
 
-    /// The numbers of this compiler as a dict: `cache` (`hits`, `misses`, `entries`, `evicted`), `schemas` of structural tags, `pool` (masks
-    /// that grammars share) and `budget` (`bytes`, `max_bytes`, `evicted`).
+    /// The numbers of this compiler as a dict: `cache` (`hits`, `misses`, `entries`, `evicted`), `schemas` of structural
+    /// tags, `pool` (masks that grammars share) and `budget` (`bytes`, `max_bytes`, `evicted`).
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let stats = each!(&self.content()?.workshop, workshop => {
             let mut stats = workshop.compiler.stats();

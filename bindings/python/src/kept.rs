@@ -1,8 +1,9 @@
 //! The results that a compiler makes and keeps: in memory, and in a directory where the caller names one.
 
+use std::fmt;
 use std::sync::Arc;
 
-use grammask::{CompileCache, CompileError, CompiledGrammar, Compiler, StoreDirectory};
+use grammask::{BudgetCache, CompileCache, CompileError, CompiledGrammar, Compiler, StoreDirectory};
 
 use crate::compiled::size;
 use crate::engines::Engine;
@@ -35,6 +36,19 @@ pub(crate) struct Shelf<B: Engine> {
     pub(crate) directory: Option<StoreDirectory>,
 }
 
+impl<B: Engine> fmt::Debug for Shelf<B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Shelf").finish_non_exhaustive()
+    }
+}
+
+impl<B: Engine> BudgetCache for Shelf<B> {
+    fn drop_unused(&self, is_passed: &dyn Fn() -> bool) -> u64 {
+        let is_unused = |kept: &Kept<B>| kept.compiled.is_unshared();
+        self.memory.as_ref().map_or(0, |memory| memory.evict_while(is_passed, is_unused))
+    }
+}
+
 impl<B: Engine> Shelf<B> {
     /// The result that is kept under the source's content, or one that is compiled now.
     pub(crate) fn get(&self, compiler: &Compiler<B>, source: Source) -> Result<Kept<B>, CompileError> {
@@ -43,9 +57,7 @@ impl<B: Engine> Shelf<B> {
         match &self.memory {
             Some(memory) => {
                 let compile = || self.read_or_compile(compiler, &key, source);
-                let kept = memory.get_or_compile_until(&key, compiler.interrupt(), Kept::size, compile);
-                memory.make_room(compiler.budget(), |kept| kept.compiled.is_unshared());
-                kept
+                memory.get_or_compile_until(&key, compiler.interrupt(), Kept::size, compile)
             }
             None => self.read_or_compile(compiler, &key, source),
         }

@@ -149,8 +149,9 @@ def test_kept_grammars_that_go(info, caplog):
             for number in range(300):
                 bounded.compile_regex(f"a{{{number}}}b+[c-z]{{3,{number + 4}}}")
         cache = bounded.stats()["cache"]
-        assert cache["misses"] == 300 and cache["entries"] + cache["evicted"] == 300
-        assert cache["evicted"] > 150 and operation.metrics(bounded)["evicted"] >= cache["evicted"]
+        assert cache["misses"] == 300 and cache["entries"] < 150
+        assert cache["evicted"] in (0, 300 - cache["entries"])
+        assert operation.metrics(bounded)["evicted"] >= 300 - cache["entries"]
         assert any("dropped" in record.getMessage() for record in caplog.records)
     assert budget.used_bytes < 150_000
 

@@ -95,7 +95,7 @@ pub struct CompilerStats {
     pub schema_misses: u64,
     /// Grammars that are kept.
     pub cache_entries: usize,
-    /// Grammars that were dropped for others, or to keep the budget.
+    /// How often a grammar was dropped to keep the bound of the cache.
     pub cache_evicted: u64,
     /// Masks that grammars share.
     pub pool_masks: usize,

@@ -49,10 +49,10 @@ pub(crate) trait BudgetMember: Send + Sync + std::fmt::Debug {
     fn release(&self, which: ReleaseTarget) -> bool;
 }
 
-/// A cache of grammars.
-pub(crate) trait BudgetCache: Send + Sync + std::fmt::Debug {
-    /// Drops grammars that have no other holder, least recently used first, while the budget is passed.
-    /// Returns their number.
+/// A cache of grammars, for [`Budget::add_cache`].
+pub trait BudgetCache: Send + Sync + std::fmt::Debug {
+    /// Drops grammars that have no other holder, least recently used first, while the budget is passed. Returns their
+    /// number. It may be called while a value of the cache is being compiled.
     fn drop_unused(&self, is_passed: &dyn Fn() -> bool) -> u64;
 }
 
@@ -112,7 +112,8 @@ impl Budget {
         members.list.push(grammar);
     }
 
-    pub(crate) fn add_cache(&self, cache: Weak<dyn BudgetCache>) {
+    /// Has a cache drop grammars when the budget is passed. A compiler's own cache is added when it is built.
+    pub fn add_cache(&self, cache: Weak<dyn BudgetCache>) {
         let mut caches = self.caches.lock();
         caches.retain(|cache| cache.strong_count() > 0);
         caches.push(cache);

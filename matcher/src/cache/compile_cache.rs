@@ -6,7 +6,6 @@ use std::time::Duration;
 use grammask_grammar_ir::{Interrupt, Interrupted, PerProcess};
 use hashbrown::HashTable;
 
-use super::budget::Budget;
 use crate::base::content_hash::content_hash;
 
 /// Keeps compiled values under keys that hold their content: the syntax, the options and the source. A compiler keeps
@@ -33,7 +32,7 @@ struct CacheEntries<V> {
     added_bytes: usize,
     /// By the kind of the value.
     counts: [HitCounts; 5],
-    /// Entries that were dropped for others.
+    /// Entries that were dropped to keep the bound.
     evicted: u64,
 }
 
@@ -279,17 +278,9 @@ impl<V: Clone> CompileCache<V> {
         self.hits_and_misses_of(EntryKind::Grammar)
     }
 
-    /// How many values were dropped to keep a bound on memory.
+    /// How many values were dropped to keep the bound of this cache.
     pub fn evicted(&self) -> u64 {
         self.lock().evicted
-    }
-
-    /// Drops values that are not in use elsewhere while a budget is passed, those that were not used for longest first.
-    pub fn make_room(&self, budget: &Budget, is_unused: impl Fn(&V) -> bool) {
-        let is_passed = || budget.memory_usage() > budget.max_bytes();
-        if is_passed() {
-            self.evict_while(&is_passed, is_unused);
-        }
     }
 
     /// As [`hits_and_misses`](Self::hits_and_misses), for values of a kind.
@@ -330,7 +321,7 @@ impl<V: Clone> CompileCache<V> {
 
     /// Drops entries that are not in use elsewhere, those that were not used for longest first, while `is_passed`
     /// says so. How many.
-    pub(crate) fn evict_while(&self, is_passed: &dyn Fn() -> bool, is_unused: impl Fn(&V) -> bool) -> u64 {
+    pub fn evict_while(&self, is_passed: &dyn Fn() -> bool, is_unused: impl Fn(&V) -> bool) -> u64 {
         let mut inner = self.lock();
         // Times of use are unique, so a time and a hash find one entry.
         let mut oldest: Vec<(u64, u64)> =
@@ -351,7 +342,6 @@ impl<V: Clone> CompileCache<V> {
                 dropped += 1;
             }
         }
-        inner.evicted += dropped;
         dropped
     }
 
