@@ -43,127 +43,51 @@ fn vocabulary() -> Arc<Vocabulary> {
     Arc::clone(sets.vocabulary())
 }
 
-/// The functions that are counted. The functions are found by their names and must not be inlined; what they
-/// return is dropped by their caller, which is not counted.
+/// The functions that are counted. They are found by their names and must not be inlined; what they return is dropped by
+/// their caller, which is not counted.
 mod measured {
+    use std::hint::black_box;
+
     use grammask::{CompiledGrammar, Compiler, Matcher};
 
     use super::common::{Batch, Text, compile};
     use super::units::Limited;
 
-    #[inline(never)]
-    pub(crate) fn mask_unchanged(text: Text) -> Text {
-        text.mask()
+    macro_rules! measured {
+        ($($name:ident($argument:ident: $type:ty) -> $result:ty = $body:expr;)*) => {$(
+            #[inline(never)]
+            pub(crate) fn $name($argument: $type) -> $result {
+                // Of functions with equal bodies a release has one.
+                black_box(stringify!($name));
+                $body
+            }
+        )*};
     }
 
-    #[inline(never)]
-    pub(crate) fn masks_known(text: Text) -> Text {
-        text.masks()
-    }
-
-    #[inline(never)]
-    pub(crate) fn masks_known_as_words(text: Text) -> Text {
-        text.masks_as_words()
-    }
-
-    #[inline(never)]
-    pub(crate) fn mask_cold_at_the_beginning(text: Text) -> Text {
-        text.mask()
-    }
-
-    #[inline(never)]
-    pub(crate) fn mask_cold_in_a_string(text: Text) -> Text {
-        text.mask()
-    }
-
-    #[inline(never)]
-    pub(crate) fn masks_cold(text: Text) -> Text {
-        text.masks()
-    }
-
-    #[inline(never)]
-    pub(crate) fn batch_of_64_known(batch: Batch) -> Batch {
-        batch.fill()
-    }
-
-    #[inline(never)]
-    pub(crate) fn accept_warm(text: Text) -> Text {
-        text.accept()
-    }
-
-    #[inline(never)]
-    pub(crate) fn fork_and_roll_back(text: Text) -> (Text, Matcher) {
-        text.fork_and_roll_back()
-    }
-
-    #[inline(never)]
-    pub(crate) fn compile_first(compiler: &Compiler) -> CompiledGrammar {
-        compile(compiler)
-    }
-
-    #[inline(never)]
-    pub(crate) fn compile_again(compiler: &Compiler) -> CompiledGrammar {
-        compile(compiler)
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_masks_of_cubes(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_masks_of_squares(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_masks_of_rings(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_masks_of_dense_rules(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_texts_of_counts(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_endings(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_schemas_one_of(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_schemas_chains(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_schemas_texts(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_schemas_names(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_complements(run: Limited) -> Result<(), String> {
-        run()
-    }
-
-    #[inline(never)]
-    pub(crate) fn work_of_searches(run: Limited) -> Result<(), String> {
-        run()
+    measured! {
+        mask_unchanged(text: Text) -> Text = text.mask();
+        masks_known(text: Text) -> Text = text.masks();
+        masks_known_as_words(text: Text) -> Text = text.masks_as_words();
+        mask_cold_at_the_beginning(text: Text) -> Text = text.mask();
+        mask_cold_in_a_string(text: Text) -> Text = text.mask();
+        masks_cold(text: Text) -> Text = text.masks();
+        batch_of_64_known(batch: Batch) -> Batch = batch.fill();
+        accept_warm(text: Text) -> Text = text.accept();
+        fork_and_roll_back(text: Text) -> (Text, Matcher) = text.fork_and_roll_back();
+        compile_first(compiler: &Compiler) -> CompiledGrammar = compile(compiler);
+        compile_again(compiler: &Compiler) -> CompiledGrammar = compile(compiler);
+        work_of_masks_of_cubes(run: Limited) -> Result<(), String> = run();
+        work_of_masks_of_squares(run: Limited) -> Result<(), String> = run();
+        work_of_masks_of_rings(run: Limited) -> Result<(), String> = run();
+        work_of_masks_of_dense_rules(run: Limited) -> Result<(), String> = run();
+        work_of_texts_of_counts(run: Limited) -> Result<(), String> = run();
+        work_of_endings(run: Limited) -> Result<(), String> = run();
+        work_of_schemas_one_of(run: Limited) -> Result<(), String> = run();
+        work_of_schemas_chains(run: Limited) -> Result<(), String> = run();
+        work_of_schemas_texts(run: Limited) -> Result<(), String> = run();
+        work_of_schemas_names(run: Limited) -> Result<(), String> = run();
+        work_of_complements(run: Limited) -> Result<(), String> = run();
+        work_of_searches(run: Limited) -> Result<(), String> = run();
     }
 }
 

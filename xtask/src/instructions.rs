@@ -208,10 +208,7 @@ fn judge_work(work: &Counts) -> Result<()> {
 
 /// Fails where a path takes more than its baseline and the tolerance, or where there is none of the name.
 fn judge(expected: &Counts, counts: &Counts) -> Result<()> {
-    ensure!(
-        expected.keys().eq(counts.keys()),
-        "the baseline has other paths; make it anew with `cargo xtask bench instructions --write`"
-    );
+    ensure!(expected.keys().eq(counts.keys()), "the baseline has other paths; make it anew with `--write`");
     let slower: Vec<&str> = expected
         .iter()
         .filter(|&(name, &before)| counts[name] > before.saturating_add(before * TOLERANCE / 100))
@@ -219,8 +216,8 @@ fn judge(expected: &Counts, counts: &Counts) -> Result<()> {
         .collect();
     if !slower.is_empty() {
         bail!(
-            "{} take over {TOLERANCE}% more instructions than {BASELINE} says; where that is meant, write it anew with \
-             `cargo xtask bench instructions --write`",
+            "{} take over {TOLERANCE}% more instructions than the baseline says; where that is meant, write it anew \
+             with `--write`",
             slower.join(", ")
         );
     }
