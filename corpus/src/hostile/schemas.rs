@@ -77,7 +77,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 45] = [
+const SINGLE: [(&str, [usize; 3], &str); 46] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -98,6 +98,11 @@ const SINGLE: [(&str, [usize; 3], &str); 45] = [
         "keywords of other drafts below a long name",
         [300, 3_000, 30_000],
         r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"«w‖»":{"properties":{«"p§":{"minLength":§,"unevaluatedItems":false}‖,»}}}}"#,
+    ),
+    (
+        "itself below oneOf",
+        [3, 30, 300],
+        r##"{"additionalProperties":{"oneOf":[«{"properties":{"a§":{"$ref":"#"}}}‖,»,{"required":["a"]}]},"maxProperties":3}"##,
     ),
     (
         "chain of dependentRequired",
