@@ -349,13 +349,7 @@ impl<'s> DistanceSearch<'s> {
     /// harmless.
     fn cover(&mut self, pair: SetPosition, targets: &mut Vec<SetPosition>) -> bool {
         let Some(closure) = self.readers(pair) else { return false };
-        let mut edges: SmallVec<[(u8, u8, StateId); 16]> = SmallVec::new();
-        for &state in &closure {
-            edges.extend(
-                self.program.state(state).bytes.iter().map(|edge| (edge.start, edge.end, edge.target)),
-            );
-        }
-        edges.sort_unstable();
+        let edges = edges_of(self.program, &closure);
         let count = if pair.1 == Position::Boundary {
             self.class.boundary.len()
         } else {
@@ -368,7 +362,12 @@ impl<'s> DistanceSearch<'s> {
             } else {
                 pair.1.continuations()[index]
             };
-            if self.cover_segment(segment, &edges, targets) {
+            let (start, end, place) = segment;
+            let is_read = each_stretch(&edges, start, end, |states| {
+                targets.push((self.set(states), place));
+                true
+            });
+            if is_read {
                 continue;
             }
             // The first byte of a character beyond ASCII: the called fragment may read it.
@@ -392,42 +391,54 @@ impl<'s> DistanceSearch<'s> {
         }
         true
     }
+}
 
-    /// The pairs that the bytes of a segment lead to by edges in the order of their starts, if each has one.
-    fn cover_segment(
-        &mut self,
-        (start, end, place): Segment,
-        edges: &[(u8, u8, StateId)],
-        targets: &mut Vec<SetPosition>,
-    ) -> bool {
-        let mut first = start;
-        loop {
-            // The bytes from `first` to `last` have the same edges. All edges over the first byte that is
-            // left give the set of targets. The stretch ends where one of them ends or another one begins.
-            let mut last = end;
-            let mut states = States::new();
-            for &(from, to, target) in edges.iter().take_while(|edge| edge.0 <= end) {
-                if to < first {
-                    continue;
-                }
-                if from > first {
-                    last = last.min(from - 1);
-                } else {
-                    last = last.min(to);
-                    states.push(target);
-                }
-            }
-            if states.is_empty() {
-                return false;
-            }
-            states.sort_unstable();
-            states.dedup();
-            targets.push((self.set(states), place));
-            if last == end {
-                return true;
-            }
-            first = last + 1;
+/// A range of bytes, and the state that they lead to.
+type Edge = (u8, u8, StateId);
+
+/// The edges of some states, in the order of their starts.
+fn edges_of(program: &Program, states: &[StateId]) -> SmallVec<[Edge; 16]> {
+    let edges = states.iter().flat_map(|&state| program.state(state).bytes);
+    let mut edges: SmallVec<_> = edges.map(|edge| (edge.start, edge.end, edge.target)).collect();
+    edges.sort_unstable();
+    edges
+}
+
+/// Calls a function for each stretch of the bytes from `start` to `end` that have the same edges, with the states that these
+/// lead to. The edges are in the order of their starts. `false` as soon as it says so, and at a byte without an edge.
+fn each_stretch(edges: &[Edge], start: u8, end: u8, mut found: impl FnMut(States) -> bool) -> bool {
+    let mut first = start;
+    let mut begin = 0;
+    loop {
+        // All edges over the first byte that is left give the set of targets. The stretch ends where one of them ends or
+        // another one begins.
+        let mut last = end;
+        let mut states = States::new();
+        while edges.get(begin).is_some_and(|edge| edge.1 < first) {
+            begin += 1;
         }
+        for &(from, to, target) in &edges[begin..] {
+            if from > first {
+                last = last.min(from - 1);
+                break;
+            }
+            if to >= first {
+                last = last.min(to);
+                states.push(target);
+            }
+        }
+        if states.is_empty() {
+            return false;
+        }
+        states.sort_unstable();
+        states.dedup();
+        if !found(states) {
+            return false;
+        }
+        if last == end {
+            return true;
+        }
+        first = last + 1;
     }
 }
 
@@ -462,22 +473,24 @@ fn read_all_non_ascii(program: &Program, starts: Vec<StateId>) -> bool {
     while let Some((states, kind, place)) = stack.pop() {
         let (first, last) = SEQUENCES[kind][place];
         let is_last = place + 1 == SEQUENCES[kind].len();
-        for byte in first..=last {
-            let edges = states.iter().flat_map(|&state| program.state(state).bytes);
-            let next = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
+        let are_read = each_stretch(&edges_of(program, &states), first, last, |next| {
             let Some(mut next) = closure(program, next) else { return false };
-            if next.is_empty() || is_last && !next.iter().any(|&state| program.state(state).is_final) {
-                return false;
+            if is_last {
+                return next.iter().any(|&state| program.state(state).is_final);
             }
             next.sort_unstable();
             let next = (next, kind, place + 1);
-            if !is_last && !seen.contains(&next) {
+            if !seen.contains(&next) {
                 if seen.len() == MAX_SETS {
                     return false;
                 }
                 seen.insert(next.clone());
                 stack.push(next);
             }
+            true
+        });
+        if !are_read {
+            return false;
         }
     }
     true
