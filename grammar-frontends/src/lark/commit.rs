@@ -16,8 +16,9 @@
 //!   text. We accept the grammar if one of four conditions holds, and refuse it otherwise:
 //!   1. no text of `B` is the beginning of a longer text of `L`;
 //!   2. nothing follows `B`;
-//! 3. everything after `B` begins where the lazy rules may begin. If a text of `L` begins with a text of `B`,
-//!    then its remainder begins with a text of `L`;
+//! 3. everything after `B` begins where the lazy rules may begin, and goes on after them as from the place of `B`. If a
+//!    lazy rule takes a text over that begins with a text of `B`, then it takes over the remainder after `B`, too, exactly
+//!    and alone;
 //!   4. `B` and all terminals after it, in any order, have no text that begins with a text of `L`.
 //!
 //! [`Places`] says which terminals begin at the same place. It gives two answers, *certainly* and *perhaps*, because it
@@ -27,10 +28,11 @@ use std::collections::BTreeMap;
 
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, Span, passes};
 
 use super::fault::Fault;
-use super::places::{Competitors, Places};
+use super::places::{Beginnings, Competitors, Places};
 
 /// A terminal, literal or structure where a rule uses it. It is a rule of its own, whose texts are decided last.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +43,9 @@ pub(super) struct Leaf {
     pub(super) body: ExprId,
     /// The same texts, without captures and counts; the body itself, if it has none.
     pub(super) texts: ExprId,
+    /// For a lazy rule a language of which these texts are the shortest: those that begin with no other one. A text begins
+    /// with one of these if and only if it begins with one of those. Their union needs far smaller automata.
+    pub(super) loose: ExprId,
     pub(super) kind: LeafKind,
     /// Where it is written, if that is the source that was given.
     pub(super) span: Option<Span>,
@@ -63,6 +68,9 @@ pub(super) enum LeafKind {
 /// Steps spent on all languages of one grammar, up to 80 ns each.
 const MAX_STEPS: usize = 4_000_000;
 
+/// Expressions looked at for a literal, each in the one before.
+const MAX_DEPTH: usize = 32;
+
 /// Takes from each terminal what lazy rules take over, and defines all leaves; or does nothing and says so, if none
 /// loses a text or the grammar is broken.
 pub(super) fn commit(
@@ -79,7 +87,7 @@ pub(super) fn commit(
         let body = match lost.get(&index) {
             None => leaf.body,
             Some(Lost { lazy, least }) => {
-                let lazy: Vec<ExprId> = lazy.iter().map(|&index| leaves[index].texts).collect();
+                let lazy: Vec<ExprId> = lazy.iter().map(|&index| leaves[index].loose).collect();
                 let lazy = builder.choice(lazy);
                 without(builder, leaf.texts, lazy, *least)
             }
@@ -131,27 +139,43 @@ fn lost(
     // The caller finishes the grammar later, and reports the error then.
     let Ok(grammar) = unchanged.clone().finish(root) else { return Ok(BTreeMap::new()) };
     let mut places = Places::new(&grammar, leaves);
-    let competitors = places.competitors(leaves)?;
-    // Terminals that compete with the same lazy rules are tested together first, because most share no text with them.
+    let mut competitors = places.competitors(leaves)?;
+    let beginnings = places.beginnings()?;
+    let mut judge = Judge::new(unchanged, &grammar, leaves, &places, source)?;
+    judge.cross(&beginnings, &mut competitors)?;
+    // Terminals that compete with the same lazy rules.
     let mut groups: BTreeMap<(LeafKind, Competitors), Vec<usize>> = BTreeMap::new();
     for (index, competitors) in competitors.into_iter().enumerate() {
-        if leaves[index].kind != LeafKind::Token && !competitors.is_empty() {
-            groups.entry((leaves[index].kind, competitors)).or_default().push(index);
+        match leaves[index].kind {
+            LeafKind::Token => {}
+            LeafKind::Lazy => judge.lazy_rule(&competitors, index)?,
+            // They are tested together first, because most share no text with lazy rules.
+            kind if !competitors.is_empty() => groups.entry((kind, competitors)).or_default().push(index),
+            _ => {}
         }
     }
-    let mut judge = Judge::new(unchanged, &grammar, leaves, &places, source)?;
     for ((kind, competitors), members) in groups {
-        judge.group(kind, &competitors, &members)?;
+        let all: Vec<usize> = competitors.all().collect();
+        if judge.shares(&members, &all, 0)? || judge.escapes(&members, &all, &[])? {
+            members.iter().try_for_each(|&index| judge.member(kind, &competitors, index))?;
+        }
     }
     Ok(judge.lost)
+}
+
+/// The texts of each leaf, or of a language around them.
+#[derive(Clone, Default)]
+struct Texts {
+    own: Vec<ExprId>,
+    /// For lazy rules as in [`Leaf::loose`].
+    loose: Vec<ExprId>,
 }
 
 /// Decides what terminals lose.
 struct Judge<'j> {
     /// The texts of all leaves, and no other rules.
     languages: GrammarBuilder,
-    /// The texts of each leaf there, or of a language around them.
-    texts: Vec<ExprId>,
+    texts: Texts,
     grammar: &'j Grammar,
     leaves: &'j [Leaf],
     places: &'j Places,
@@ -169,9 +193,12 @@ impl<'j> Judge<'j> {
         places: &'j Places,
         source: &'j str,
     ) -> Result<Self, Fault> {
-        let mut rules = Vec::with_capacity(leaves.len());
-        for leaf in leaves {
-            let texts = around(&mut unchanged, leaf);
+        let mut rules = Vec::with_capacity(2 * leaves.len());
+        let own: Vec<ExprId> = leaves.iter().map(|leaf| around(&mut unchanged, leaf)).collect();
+        let loose =
+            |(leaf, own): (&Leaf, &ExprId)| if leaf.kind == LeafKind::Lazy { leaf.loose } else { *own };
+        let loose: Vec<ExprId> = leaves.iter().zip(&own).map(loose).collect();
+        for texts in own.into_iter().chain(loose) {
             rules.push(unchanged.declare_fresh("texts").map_err(|error| no_room(&error))?);
             unchanged.define(rules[rules.len() - 1], texts).map_err(|error| no_room(&error))?;
         }
@@ -188,7 +215,10 @@ impl<'j> Judge<'j> {
         passes::append(&mut languages, &small).map_err(|error| no_room(&error))?;
         let texts = rules.iter().map(|&rule| languages.rule_by_name(all.rule(rule).name()));
         let texts: Option<Vec<RuleId>> = texts.collect();
-        let texts = texts.unwrap_or_default().into_iter().map(|rule| languages.rule(rule)).collect();
+        let texts = texts.unwrap_or_default().into_iter().filter_map(|rule| languages.body(rule));
+        let mut own: Vec<ExprId> = texts.collect();
+        let loose = own.split_off(own.len() / 2);
+        let texts = Texts { own, loose };
         Ok(Self {
             languages,
             texts,
@@ -201,25 +231,104 @@ impl<'j> Judge<'j> {
         })
     }
 
-    fn group(&mut self, kind: LeafKind, competitors: &Competitors, members: &[usize]) -> Result<(), Fault> {
+    /// Adds lazy rules that may begin beside a leaf because the text before was read in several ways. Two places are beside
+    /// each other if both are after leaves that share a text, which begin at one place or at places beside each other.
+    fn cross(&mut self, beginnings: &Beginnings, competitors: &mut [Competitors]) -> Result<(), Fault> {
+        let first = (beginnings.start, beginnings.start);
+        let (mut met, mut stack) = (HashSet::from_iter([first]), vec![first]);
+        let mut known: HashMap<(usize, usize), bool> = HashMap::default();
+        while let Some((one, other)) = stack.pop() {
+            let (begun, beside) = (&beginnings.begun[one], &beginnings.begun[other]);
+            for &(leaf, after) in begun {
+                for &(second, after_second) in beside {
+                    let pair = (leaf.min(second), leaf.max(second));
+                    let next = (after.min(after_second), after.max(after_second));
+                    if met.contains(&next) {
+                        continue;
+                    }
+                    let overlaps = match known.get(&pair) {
+                        Some(&overlaps) => overlaps,
+                        None => *known.entry(pair).or_insert(self.overlap(pair)?),
+                    };
+                    if overlaps {
+                        met.insert(next);
+                        stack.push(next);
+                    }
+                }
+            }
+            if one == other {
+                continue;
+            }
+            for (begun, beside) in [(begun, beside), (beside, begun)] {
+                let begins_there = |lazy: usize| beside.iter().any(|&(leaf, _)| leaf == lazy);
+                for &(lazy, _) in begun {
+                    if self.leaves[lazy].kind == LeafKind::Lazy && !begins_there(lazy) {
+                        beside.iter().for_each(|&(leaf, _)| competitors[leaf].add_perhaps(lazy));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two leaves have a text or token in common.
+    fn overlap(&mut self, (one, other): (usize, usize)) -> Result<bool, Fault> {
+        let kinds = [one, other].map(|index| self.leaves[index].kind);
+        if one == other {
+            return Ok(true);
+        }
+        if kinds.contains(&LeafKind::Token) {
+            let tokens = |index: usize| match self.grammar.expr(self.leaves[index].body) {
+                Expr::Token(tokens) => Some(tokens),
+                _ => None,
+            };
+            let (one, other) = (tokens(one), tokens(other));
+            let is_shared = || match (one, other) {
+                (Some(one), Some(other)) => one.iter().any(|token| other.contains(token)),
+                // All tokens but some.
+                _ => true,
+            };
+            return Ok(kinds == [LeafKind::Token; 2] && is_shared());
+        }
+        let both = [self.texts.loose[one], self.texts.loose[other]];
+        if begin_apart(&self.languages, both[0], both[1]) || end_apart(&self.languages, both[0], both[1]) {
+            return Ok(false);
+        }
+        self.any(&[one], |builder, _| builder.intersection(both))
+    }
+
+    /// A lazy rule loses the texts that another one takes over first, wherever it may have some. Whether it has is tested only
+    /// where it must not lose them.
+    fn lazy_rule(&mut self, competitors: &Competitors, index: usize) -> Result<(), Fault> {
+        let texts = &self.texts.loose;
+        let is_near = |lazy: usize| !begin_apart(&self.languages, texts[index], texts[lazy]);
+        let near = competitors.filtered(is_near);
+        if near.is_empty() {
+            return Ok(());
+        }
+        if !near.perhaps.is_empty() || !self.can_lose(index) {
+            return self.member(LeafKind::Lazy, &near, index);
+        }
+        self.lost.insert(index, Lost { lazy: near.certain, least: 1 });
+        Ok(())
+    }
+
+    fn member(&mut self, kind: LeafKind, competitors: &Competitors, index: usize) -> Result<(), Fault> {
         let least = u32::from(kind == LeafKind::Lazy);
         let all: Vec<usize> = competitors.all().collect();
+        let members = &[index];
         let shares = self.shares(members, &all, least)?;
         if !shares && (kind == LeafKind::Lazy || !self.escapes(members, &all, &[])?) {
             return Ok(());
         }
-        let &[index] = members else {
-            // Some of them do; each is looked at for itself.
-            return members.iter().try_for_each(|&index| self.group(kind, competitors, &[index]));
-        };
         if !competitors.perhaps.is_empty() && self.shares(members, &competitors.perhaps, least)? {
-            return Err(self.refused(index, &all, "begins in other places, too"));
+            return self.refused(index, &all, "begins in other places, too");
         }
         if !shares || !self.can_lose(index) {
-            return Err(self.refused(index, &all, "reads texts that cannot be taken from it"));
+            return self.refused(index, &all, "reads texts that cannot be taken from it");
         }
         if kind != LeafKind::Lazy && self.escapes(members, &all, &competitors.certain)? {
-            return Err(self.refused(index, &all, "and what follows it read such texts together"));
+            return self.refused(index, &all, "and what follows it read such texts together");
         }
         self.lost.insert(index, Lost { lazy: competitors.certain.clone(), least });
         Ok(())
@@ -228,20 +337,22 @@ impl<'j> Judge<'j> {
     /// Whether a text of one of the leaves begins with a text of lazy rules.
     fn shares(&mut self, members: &[usize], lazy: &[usize], least: u32) -> Result<bool, Fault> {
         self.any(members, |builder, texts| {
-            let (own, lazy) = (choice(builder, texts, members), choice(builder, texts, lazy));
+            let (own, lazy) = (choice(builder, &texts.own, members), choice(builder, &texts.loose, lazy));
             let longer = followed(builder, lazy, least);
             builder.intersection([own, longer])
         })
     }
 
-    /// Whether leaves that have lost the texts of some lazy rules read a text of lazy rules together with what follows.
+    /// Whether leaves that have lost the texts of some lazy rules read a text of lazy rules together with what follows. Where
+    /// they are empty the rule passes over them, and what follows competes itself.
     fn escapes(&mut self, members: &[usize], lazy: &[usize], lost: &[usize]) -> Result<bool, Fault> {
-        let own = |builder: &mut GrammarBuilder, texts: &[ExprId]| {
-            let own = choice(builder, texts, members);
+        let own = |builder: &mut GrammarBuilder, texts: &Texts| {
+            let own = choice(builder, &texts.own, members);
+            let own = not_empty(builder, own);
             if lost.is_empty() {
                 return own;
             }
-            let lost = choice(builder, texts, lost);
+            let lost = choice(builder, &texts.loose, lost);
             without(builder, own, lost, 0)
         };
         let following = self.places.following(members);
@@ -249,7 +360,7 @@ impl<'j> Judge<'j> {
             return Ok(false);
         }
         let begins_longer = self.any(members, |builder, texts| {
-            let (own, lazy) = (own(builder, texts), choice(builder, texts, lazy));
+            let (own, lazy) = (own(builder, texts), choice(builder, &texts.loose, lazy));
             let longer = followed(builder, own, 1);
             builder.intersection([lazy, longer])
         })?;
@@ -257,39 +368,71 @@ impl<'j> Judge<'j> {
         if !begins_longer {
             return Ok(false);
         }
-        if members.iter().all(|&index| lazy.iter().all(|&lazy| self.places.surely_follows(index, lazy))) {
-            let goes_on_otherwise = self.any(members, |builder, texts| {
-                let (own, lazy) = (own(builder, texts), choice(builder, texts, lazy));
+        let is_alike = |index: usize, lazy: usize| {
+            self.places.surely_follows(index, lazy) && self.places.goes_on_alike(index, lazy)
+        };
+        if members.iter().all(|&index| lazy.iter().all(|&lazy| is_alike(index, lazy)))
+            && !self.goes_on_otherwise(members, lazy, own)?
+        {
+            return Ok(false);
+        }
+        let mut reads = |following_texts: fn(&Texts) -> &Vec<ExprId>| {
+            self.any(members, |builder, texts| {
+                let (own, lazy) = (own(builder, texts), choice(builder, &texts.loose, lazy));
+                let next = choice(builder, following_texts(texts), &following);
+                let more = builder.repeat(next, 0, None);
+                let read = builder.sequence([own, more]);
                 let committed = followed(builder, lazy, 0);
-                let other = builder.complement(committed);
+                builder.intersection([read, committed])
+            })
+        };
+        // The looser languages take less work, and need not be told apart where they read no such text either.
+        Ok(reads(|texts| &texts.loose)? && reads(|texts| &texts.own)?)
+    }
+
+    /// Whether a lazy rule takes over a text that begins with a text of some leaves, but not the remainder after that. It must
+    /// take that over exactly, and as the only one.
+    fn goes_on_otherwise(
+        &mut self,
+        members: &[usize],
+        lazy: &[usize],
+        own: impl Fn(&mut GrammarBuilder, &Texts) -> ExprId,
+    ) -> Result<bool, Fault> {
+        let mut later = self.places.lazy_after(members);
+        later.extend(lazy);
+        later.sort_unstable();
+        later.dedup();
+        for &taking in lazy {
+            let others: Vec<usize> = later.iter().copied().filter(|&other| other != taking).collect();
+            let goes_on = self.any(members, |builder, texts| {
+                let taken = shortest_among(builder, texts, taking, lazy);
+                let alone = shortest_among(builder, texts, taking, &later);
+                let others = choice(builder, &texts.loose, &others);
+                let not_others = builder.complement(others);
+                let alone = builder.intersection([alone, not_others]);
+                let other = builder.complement(alone);
+                let own = own(builder, texts);
                 let split = builder.sequence([own, other]);
-                builder.intersection([lazy, split])
+                builder.intersection([taken, split])
             })?;
-            if !goes_on_otherwise {
-                return Ok(false);
+            if goes_on {
+                return Ok(true);
             }
         }
-        self.any(members, |builder, texts| {
-            let (own, lazy) = (own(builder, texts), choice(builder, texts, lazy));
-            let next = choice(builder, texts, &following);
-            let more = builder.repeat(next, 0, None);
-            let read = builder.sequence([own, more]);
-            let committed = followed(builder, lazy, 0);
-            builder.intersection([read, committed])
-        })
+        Ok(false)
     }
 
     /// Whether a language has a text.
     fn any(
         &mut self,
         members: &[usize],
-        make: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> ExprId,
+        make: impl FnOnce(&mut GrammarBuilder, &Texts) -> ExprId,
     ) -> Result<bool, Fault> {
         let mut builder = self.languages.clone();
         let language = make(&mut builder, &self.texts);
         let undecided = |judge: &Self| {
             let name = judge.name(members[0]);
-            let message = format!("it takes too much work to tell which texts lazy rules take from `{name}`");
+            let message = format!("it takes too much work to tell which texts lazy rules take from {name}");
             let hint = "make the patterns of the lazy rules and of what they compete with simpler";
             Fault::placed("lark/limit", message, hint, judge.leaves[members[0]].span)
         };
@@ -321,23 +464,86 @@ impl<'j> Judge<'j> {
         matches!(leaf.kind, LeafKind::Text | LeafKind::Lazy)
     }
 
-    /// A leaf as it is written, or the rule that was made for it.
-    fn name(&self, index: usize) -> &'j str {
+    /// A leaf as it is written. Those without a place stand in nested grammars, or are made of operators and directives.
+    fn name(&self, index: usize) -> String {
         let leaf = self.leaves[index];
+        let name = self.grammar.rule(leaf.rule).name();
         match leaf.span {
-            Some(span) => &self.source[span.start as usize..span.end as usize],
-            None => self.grammar.rule(leaf.rule).name(),
+            Some(span) => format!("`{}`", &self.source[span.start as usize..span.end as usize]),
+            None if name.starts_with("ignored") => "the text of `%ignore`".to_owned(),
+            None if name.starts_with("literal") => "a terminal made of `&` or `~`".to_owned(),
+            None => format!("`{name}`"),
         }
     }
 
-    fn refused(&self, index: usize, lazy: &[usize], why: &str) -> Fault {
-        let (own, lazy) = (self.name(index), self.name(lazy[0]));
+    /// The refusal of a leaf beside lazy rules.
+    fn refused(&mut self, index: usize, lazy: &[usize], why: &str) -> Result<(), Fault> {
+        let (own, first) = (self.name(index), self.name(lazy[0]));
+        let span = self.leaves[index].span.or(self.leaves[lazy[0]].span);
+        let is_empty = self.any(&[index], |builder, texts| {
+            let empty = builder.empty();
+            builder.intersection([texts.loose[lazy[0]], empty])
+        })?;
+        if is_empty {
+            let message =
+                format!("the lazy rule {first} may be empty, so it ends before it has read anything");
+            let hint = "let it read at least one character (`+` in place of `*`), or say by `suffix=\"...\"` where it ends";
+            return Err(Fault::placed("lark/lazy", message, hint, self.leaves[lazy[0]].span.or(span)));
+        }
         let message = format!(
-            "the lazy rule `{lazy}` takes the text as soon as it matches, but `{own}`, which may begin where it does, {why}"
+            "the lazy rule {first} takes the text as soon as it matches, but {own}, which may begin where it does, {why}"
         );
         let hint = "let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`";
-        Fault::placed("lark/lazy", message, hint, self.leaves[index].span)
+        Err(Fault::placed("lark/lazy", message, hint, span))
     }
+}
+
+/// The texts of one lazy rule that begin with no shorter text of some others.
+fn shortest_among(builder: &mut GrammarBuilder, texts: &Texts, lazy: usize, others: &[usize]) -> ExprId {
+    let others = choice(builder, &texts.loose, others);
+    let longer = followed(builder, others, 1);
+    let shortest = builder.complement(longer);
+    builder.intersection([texts.loose[lazy], shortest])
+}
+
+/// Whether all texts of two languages begin with literals, and no text that begins as one is begins as the other.
+fn begin_apart(languages: &GrammarBuilder, one: ExprId, other: ExprId) -> bool {
+    let (one, other) = (literal_at(languages, one, true), literal_at(languages, other, true));
+    one.iter().zip(&other).any(|(one, other)| one != other)
+}
+
+/// As [`begin_apart`], for their ends.
+fn end_apart(languages: &GrammarBuilder, one: ExprId, other: ExprId) -> bool {
+    let (one, other) = (literal_at(languages, one, false), literal_at(languages, other, false));
+    one.iter().rev().zip(other.iter().rev()).any(|(one, other)| one != other)
+}
+
+/// The literal that all texts of a language begin or end with, as far as the expression tells.
+fn literal_at(languages: &GrammarBuilder, mut texts: ExprId, begin: bool) -> Vec<u8> {
+    // Rules may begin with themselves.
+    for _ in 0..MAX_DEPTH {
+        texts = match languages.expr(texts) {
+            Expr::Bytes(bytes) => return bytes.to_vec(),
+            Expr::Sequence(parts) => match if begin { parts.first() } else { parts.last() } {
+                Some(&part) => part,
+                None => return Vec::new(),
+            },
+            // The texts of an intersection are texts of its first operand.
+            Expr::Intersection(operands) => operands[0],
+            Expr::Rule(rule) => match languages.body(rule) {
+                Some(body) => body,
+                None => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        };
+    }
+    Vec::new()
+}
+
+fn not_empty(builder: &mut GrammarBuilder, texts: ExprId) -> ExprId {
+    let any = builder.any_char();
+    let anything = builder.repeat(any, 1, None);
+    builder.intersection([texts, anything])
 }
 
 fn choice(builder: &mut GrammarBuilder, texts: &[ExprId], members: &[usize]) -> ExprId {

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use grammask_grammar_ir::{ExprId, Span, TokenRef};
+use grammask_grammar_ir::{CharRange, ExprId, Span, TokenRef};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::fault::Fault;
 use super::lower::{Scope, Shared};
@@ -10,6 +11,20 @@ use crate::regex::{self, LetterCase, RegexOptions};
 
 /// Most ids that one special token expression may list, ranges written out.
 const MAX_IDS: usize = 1 << 20;
+
+/// A character and those that differ from it in case alone. Letters of ASCII have no others than theirs: no long `s`.
+pub(super) fn cases_of(character: char) -> Vec<CharRange> {
+    if character.is_ascii() {
+        let mut cases =
+            [character.to_ascii_uppercase(), character.to_ascii_lowercase()].map(|it| (it, it)).to_vec();
+        cases.dedup();
+        return cases;
+    }
+    let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
+    // The tables of case come with the crate.
+    let _ = class.try_case_fold_simple();
+    class.iter().map(|range| (range.start(), range.end())).collect()
+}
 
 impl Scope<'_, '_> {
     /// The text of a string, and whether it is read without regard to case.
@@ -33,14 +48,10 @@ impl Scope<'_, '_> {
     pub(super) fn string(&mut self, span: Span) -> Result<ExprId, Fault> {
         let (text, case) = self.decoded(span)?;
         let builder = &mut self.shared.builder;
-        if case == LetterCase::Exact || !text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        if case == LetterCase::Exact {
             return Ok(builder.literal(&text));
         }
-        let mut parts = Vec::with_capacity(text.len());
-        for character in text.chars() {
-            let (lower, upper) = (character.to_ascii_lowercase(), character.to_ascii_uppercase());
-            parts.push(builder.class([(lower, lower), (upper, upper)]));
-        }
+        let parts: Vec<ExprId> = text.chars().map(|character| builder.class(cases_of(character))).collect();
         Ok(builder.sequence(parts))
     }
 

@@ -71,6 +71,19 @@ pub(super) struct Lexeme {
     span: Option<Span>,
 }
 
+/// The texts of a terminal, and a language of which they are the shortest ones, if they are those of a lazy rule.
+#[derive(Clone, Copy)]
+struct Languages {
+    texts: ExprId,
+    loose: ExprId,
+}
+
+impl Languages {
+    fn of(texts: ExprId) -> Self {
+        Self { texts, loose: texts }
+    }
+}
+
 /// A name that is defined.
 #[derive(Clone, Copy)]
 pub(super) enum Definition<'a> {
@@ -172,7 +185,7 @@ impl<'a> Scope<'a, '_> {
     /// A rule for skipped text and the start rule.
     fn after_skipped(&mut self, skipped: RuleId, start: RuleId) -> Result<RuleId, Fault> {
         let skipped = self.shared.builder.rule(skipped);
-        let skipped = self.leaf("ignored", skipped, skipped, LeafKind::Text, None)?;
+        let skipped = self.leaf("ignored", skipped, Languages::of(skipped), LeafKind::Text, None)?;
         let builder = &mut self.shared.builder;
         let parts = [skipped, builder.rule(start)];
         let body = builder.sequence(parts);
@@ -293,11 +306,12 @@ impl<'a> Scope<'a, '_> {
         }
         let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
-        let (language, texts, options) = match attributes.end {
+        let (language, loose, texts, options) = match attributes.end {
             None => {
                 let shortest = if attributes.lazy { shortest(builder, body) } else { body };
                 let texts = attributes.max_chars.map_or(shortest, |most| at_most(builder, shortest, most));
-                (texts, texts, self.rule_options(rule, &attributes, 0)?)
+                let loose = if attributes.max_chars.is_none() { body } else { texts };
+                (texts, loose, texts, self.rule_options(rule, &attributes, 0)?)
             }
             Some(end) => self.terminated(rule, &attributes, body, end)?,
         };
@@ -306,7 +320,8 @@ impl<'a> Scope<'a, '_> {
             return Ok(texts);
         }
         let kind = if attributes.commits() { LeafKind::Lazy } else { LeafKind::Text };
-        let texts = self.leaf(self.text(rule.name), texts, language, kind, Some(rule.name))?;
+        let languages = Languages { texts: language, loose };
+        let texts = self.leaf(self.text(rule.name), texts, languages, kind, Some(rule.name))?;
         // A rule of this kind stands for one terminal. The skipped text after it is no part of it, so the
         // terminal becomes a rule of its own.
         match self.skipped {
@@ -474,7 +489,7 @@ impl<'a> Scope<'a, '_> {
         kind: LeafKind,
         span: Option<Span>,
     ) -> Result<ExprId, Fault> {
-        let leaf = self.leaf(name, lexeme, lexeme, kind, span)?;
+        let leaf = self.leaf(name, lexeme, Languages::of(lexeme), kind, span)?;
         self.skipping(leaf)
     }
 
@@ -482,7 +497,7 @@ impl<'a> Scope<'a, '_> {
     fn skipping(&mut self, expr: ExprId) -> Result<ExprId, Fault> {
         let Some(skipped) = self.skipped else { return Ok(expr) };
         let skipped = self.shared.builder.rule(skipped);
-        let skipped = self.leaf("ignored", skipped, skipped, LeafKind::Text, None)?;
+        let skipped = self.leaf("ignored", skipped, Languages::of(skipped), LeafKind::Text, None)?;
         Ok(self.shared.builder.sequence([expr, skipped]))
     }
 
@@ -491,7 +506,7 @@ impl<'a> Scope<'a, '_> {
         &mut self,
         name: &str,
         body: ExprId,
-        texts: ExprId,
+        Languages { texts, loose }: Languages,
         kind: LeafKind,
         span: Option<Span>,
     ) -> Result<ExprId, Fault> {
@@ -503,7 +518,7 @@ impl<'a> Scope<'a, '_> {
             .declare_fresh(name)
             .map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller"))?;
         let span = span.filter(|_| *origin == SourceOrigin::Main);
-        leaves.push(Leaf { rule, body, texts, kind, span });
+        leaves.push(Leaf { rule, body, texts, loose, kind, span });
         Ok(builder.rule(rule))
     }
 
@@ -587,17 +602,13 @@ impl<'a> Scope<'a, '_> {
         let compiled =
             json_schema::compile_within(schema, &self.shared.options.json_schema, ValueSyntax::Json, &[])
                 .map_err(|diagnostics| {
-                    let first = diagnostics.iter().next();
-                    let place = first.and_then(|first| first.pointer()).filter(|pointer| !pointer.is_empty());
-                    let message = match (first, place) {
-                        (Some(first), Some(place)) => {
-                            format!("the schema is refused at `{place}`: {}", first.message())
-                        }
-                        (Some(first), None) => format!("the schema is refused: {}", first.message()),
-                        (None, _) => "the schema is refused".to_owned(),
+                    let first = diagnostics.into_vec().swap_remove(0);
+                    let place = match first.pointer() {
+                        None | Some("") => String::new(),
+                        Some(pointer) => format!(" at `{pointer}`"),
                     };
-                    let hint = first.and_then(|first| first.hint()).unwrap_or("change the schema").to_owned();
-                    Fault::new("lark/json-schema", message, hint, span)
+                    let message = format!("the schema is refused{place}: {}", first.message());
+                    Fault::new(first.code(), message, first.hint().unwrap_or("change the schema"), span)
                 })?;
         let warnings = compiled.report.warnings().map(|warning| (span.start, warning));
         self.shared.unplaced_warnings.extend(warnings);

@@ -16,10 +16,10 @@
 //!   Comments begin with `//` or `#`. The text is what the rule `start` derives.
 //! - Names in lower case are rules, names in upper case terminals; leading underscores do not count. Terminals
 //!   are made of strings, regular expressions and terminals.
-//! - `"text"` with JSON's escapes and `\xHH`, `"text"i` without regard to the case of ASCII letters, `"a".."z"`.
+//! - `"text"` with JSON's escapes and `\xHH`, `"text"i` without regard to case, `"a".."z"`.
 //!   `/pattern/flags` in the syntax of the `regex` crate with the flags `i`, `s` and `u`.
 //! - `a b`, `a | b`, `(a)`, `[a]` and `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{,m}`, `a{n,m}`, `a~n`, `a~n..m`. On terminals
-//!   also `a & b` (both match) and `~a` (does not match).
+//!   also `a & b` (both match) and `~a` (does not match), which binds tighter than repeats: `~a*` is `(~a)*`.
 //! - `%ignore X` allows `X` any number of times after every terminal and literal of a rule; before the
 //!   first one only with `%grammar_options {"allow_initial_skip": true}` (`%llguidance` does the same).
 //! - `%import common.NAME`, `%import common.NAME -> OTHER`, `%import common (A, B)`.

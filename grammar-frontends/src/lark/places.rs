@@ -8,10 +8,14 @@
 //! A lazy rule *surely* begins where another leaf begins if each way to that leaf passes a node from which
 //! the lazy rule can be reached without returns. It is then in the same rule, or in rules that are called
 //! there.
+//!
+//! A text may be cut in several ways. In `"b"? "b" x "c"` the rule `x` and the second `"b"` begin at one place of the text,
+//! after one `"b"`, though at different nodes. [`Beginnings`] are what such pairs of nodes are found from.
 
 use std::collections::BTreeMap;
 
 use grammask_grammar_ir::analysis::{Facts, nullable};
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
 use super::commit::{Leaf, LeafKind};
@@ -29,6 +33,20 @@ pub(super) struct Competitors {
 impl Competitors {
     pub(super) fn is_empty(&self) -> bool {
         self.certain.is_empty() && self.perhaps.is_empty()
+    }
+
+    pub(super) fn add_perhaps(&mut self, lazy: usize) {
+        if !self.perhaps.contains(&lazy) {
+            self.certain.retain(|&known| known != lazy);
+            self.perhaps.push(lazy);
+            self.perhaps.sort_unstable();
+        }
+    }
+
+    /// Some of them.
+    pub(super) fn filtered(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let some = |lazy: &[usize]| lazy.iter().copied().filter(|&lazy| is_wanted(lazy)).collect();
+        Self { certain: some(&self.certain), perhaps: some(&self.perhaps) }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = usize> {
@@ -64,6 +82,42 @@ pub(super) struct Places {
     entries: Vec<Node>,
     /// For each lazy leaf: after which leaves it may begin wherever anything begins.
     followed: BTreeMap<usize, Vec<bool>>,
+    /// Leaves that a rule may also pass over where it reads them.
+    may_be_skipped: Vec<bool>,
+    /// Where each leaf and each rule is mentioned.
+    leaf_mentions: Vec<Mentions>,
+    rule_mentions: Vec<Mentions>,
+    root: RuleId,
+}
+
+/// Which leaves begin together.
+pub(super) struct Beginnings {
+    /// The number of the first place.
+    pub(super) start: usize,
+    /// For each number, the leaves that begin there, each with the number of the place after it.
+    pub(super) begun: Vec<Vec<(usize, usize)>>,
+}
+
+/// Where a rule is mentioned.
+#[derive(Clone, Copy, Default)]
+enum Mentions {
+    #[default]
+    None,
+    /// Once, in a rule, and perhaps in a repeat that counts.
+    One {
+        rule: RuleId,
+        is_counted: bool,
+    },
+    Several,
+}
+
+impl Mentions {
+    fn add(&mut self, rule: RuleId, is_counted: bool) {
+        *self = match self {
+            Mentions::None => Mentions::One { rule, is_counted },
+            _ => Mentions::Several,
+        };
+    }
 }
 
 impl Places {
@@ -80,14 +134,21 @@ impl Places {
             read_from: Vec::new(),
             entries: Vec::new(),
             followed: BTreeMap::new(),
+            may_be_skipped: vec![false; leaves.len()],
+            leaf_mentions: vec![Mentions::None; leaves.len()],
+            rule_mentions: vec![Mentions::None; count],
+            root: grammar.root(),
         };
         let nullable = nullable(grammar);
         let ends = vec![None; count];
-        let mut drawing = Drawing { grammar, nullable, leaf_of, waiting: Vec::new(), ends, places };
+        let rule = grammar.root();
+        let mut drawing =
+            Drawing { grammar, nullable, leaf_of, waiting: Vec::new(), ends, rule, counting: 0, places };
         let (start, _) = drawing.ends_of(grammar.root());
         drawing.places.entries.push(start);
         while let Some(rule) = drawing.waiting.pop() {
             let (first, last) = drawing.ends_of(rule);
+            drawing.rule = rule;
             drawing.expression(grammar.rule(rule).body(), first, last);
         }
         drawing.places
@@ -139,6 +200,63 @@ impl Places {
         self.followed.get(&lazy).is_some_and(|followed| followed[leaf])
     }
 
+    /// Whether a text goes on in the same ways after the lazy rule, be it read in place of a leaf or after it. It is so
+    /// where the leaf may be skipped, since the same rule is then reached in the same way. It is also so where there is only
+    /// one way to go on: the lazy rule is mentioned once, in a rule that is mentioned once, and so on. No repeat on this way
+    /// may count.
+    pub(super) fn goes_on_alike(&self, leaf: usize, lazy: usize) -> bool {
+        if self.may_be_skipped[leaf] {
+            return true;
+        }
+        let mut mentions = self.leaf_mentions[lazy];
+        loop {
+            match mentions {
+                Mentions::One { rule, is_counted: false } if rule == self.root => {
+                    return matches!(self.rule_mentions[rule.index()], Mentions::None);
+                }
+                Mentions::One { rule, is_counted: false } => mentions = self.rule_mentions[rule.index()],
+                _ => return false,
+            }
+        }
+    }
+
+    /// The leaves that may be read from the first node of the start rule, and from the nodes after each of them. A number
+    /// stands for all nodes from which the same leaves are read.
+    pub(super) fn beginnings(&self) -> Result<Beginnings, Fault> {
+        let mut numbers: HashMap<Vec<(usize, Node)>, usize> = HashMap::default();
+        let mut of_nodes: HashMap<Node, usize> = HashMap::default();
+        for (count, &entry) in self.entries.iter().enumerate() {
+            if count.saturating_mul(self.blanks.len()) > MAX_LOOKS {
+                let message =
+                    format!("it takes more than {MAX_LOOKS} steps to tell which terminals begin together");
+                return Err(Fault::limit(message, "write a smaller grammar"));
+            }
+            let nodes = reached(&self.blanks, &[entry], |_, _| true);
+            let begun =
+                (0..self.reads.len()).flat_map(|leaf| self.reads[leaf].iter().map(move |&read| (leaf, read)));
+            let begun: Vec<_> =
+                begun.filter(|&(_, (from, _))| nodes[from]).map(|(leaf, (_, to))| (leaf, to)).collect();
+            let next = numbers.len();
+            of_nodes.insert(entry, *numbers.entry(begun).or_insert(next));
+        }
+        let mut begun = vec![Vec::new(); numbers.len()];
+        for (leaves, number) in numbers {
+            begun[number] = leaves.into_iter().map(|(leaf, to)| (leaf, of_nodes[&to])).collect();
+            begun[number].sort_unstable();
+            begun[number].dedup();
+        }
+        Ok(Beginnings { start: of_nodes[&self.entries[0]], begun })
+    }
+
+    /// The lazy rules that may begin directly after some leaves.
+    pub(super) fn lazy_after(&self, members: &[usize]) -> Vec<usize> {
+        let behind: Vec<Node> =
+            members.iter().flat_map(|&leaf| self.reads[leaf].iter().map(|&(_, to)| to)).collect();
+        let next = reached(&self.blanks, &behind, |_, _| true);
+        let begins = |lazy: usize| self.reads[lazy].iter().any(|&(from, _)| next[from]);
+        self.followed.keys().copied().filter(|&lazy| begins(lazy)).collect()
+    }
+
     /// The leaves that may follow some leaves, directly or later.
     pub(super) fn following(&self, leaves: &[usize]) -> Vec<usize> {
         let mut is_following = vec![false; self.reads.len()];
@@ -184,6 +302,10 @@ struct Drawing<'g> {
     waiting: Vec<RuleId>,
     /// The first and last node of each rule that is called.
     ends: Vec<Option<(Node, Node)>>,
+    /// The rule that is being drawn.
+    rule: RuleId,
+    /// Repeats around the expression that is being drawn that count: others than `*` and `+`.
+    counting: u32,
     places: Places,
 }
 
@@ -246,7 +368,10 @@ impl Drawing<'_> {
         if max == Some(0) {
             return;
         }
+        let is_counted = min > 1 || max.is_some_and(|max| max > 1);
+        self.counting += u32::from(is_counted);
         self.expression(body, first, last);
+        self.counting -= u32::from(is_counted);
         match max {
             None => self.blank(last, first, Blank::Certain),
             Some(2..) => self.blank(last, first, Blank::Perhaps),
@@ -259,12 +384,16 @@ impl Drawing<'_> {
         if self.nullable.rule(rule) {
             self.blank(from, to, Blank::Certain);
         }
+        let is_counted = self.counting > 0;
         if let Some(leaf) = self.leaf_of[rule.index()] {
+            self.places.may_be_skipped[leaf] = self.nullable.rule(rule);
+            self.places.leaf_mentions[leaf].add(self.rule, is_counted);
             self.places.reads[leaf].push((from, to));
             self.places.read_from[from].push(leaf);
             self.places.entries.push(to);
             return;
         }
+        self.places.rule_mentions[rule.index()].add(self.rule, is_counted);
         let (first, last) = self.ends_of(rule);
         self.blank(from, first, Blank::Certain);
         self.blank(last, to, Blank::Perhaps);

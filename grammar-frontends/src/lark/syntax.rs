@@ -460,7 +460,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An atom and how often it comes.
+    /// An atom, perhaps its complement, and how often that comes: `~A*` is `(~A)*`.
     fn repeated(&mut self) -> Result<Option<Syntax>, Fault> {
         let mut complements = Vec::new();
         while let Some(tilde) = self.take(Sort::Tilde) {
@@ -477,12 +477,12 @@ impl Parser<'_> {
                 None => Ok(None),
             };
         };
-        if let Some((min, max)) = self.quantifier()? {
-            syntax = Syntax::Repeat { body: Box::new(syntax), min, max };
-        }
         // Pairs cancel out over text, and a tree as deep as the source is long must not arise.
         if complements.len() % 2 == 1 {
             syntax = Syntax::Complement(Box::new(syntax));
+        }
+        if let Some((min, max)) = self.quantifier()? {
+            syntax = Syntax::Repeat { body: Box::new(syntax), min, max };
         }
         Ok(Some(syntax))
     }

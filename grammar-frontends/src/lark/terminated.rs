@@ -26,19 +26,21 @@ struct TerminatedTexts {
     whole: ExprId,
     /// All of it, without what is counted.
     language: ExprId,
+    /// A language of which these are the shortest texts.
+    loose: ExprId,
     shape: Concatenation,
 }
 
 impl Scope<'_, '_> {
-    /// The language of a rule whose body goes on up to an end, its texts with what is told of their parts, and what the
-    /// grammar keeps of its attributes.
+    /// The language of a rule whose body goes on up to an end, and a language of which that has the shortest texts. Then its
+    /// texts with what is told of their parts, and the attributes that the grammar keeps.
     pub(super) fn terminated(
         &mut self,
         rule: &RuleSyntax,
         attributes: &Attributes,
         body: ExprId,
         end: (Sort, Span),
-    ) -> Result<(ExprId, ExprId, RuleOptions), Fault> {
+    ) -> Result<(ExprId, ExprId, ExprId, RuleOptions), Fault> {
         let captured = attributes.capture.or(attributes.end_capture);
         let has_bound = attributes.max_tokens.is_some() || attributes.max_chars.is_some();
         let terminator = match has_bound || captured.is_some() {
@@ -66,7 +68,8 @@ impl Scope<'_, '_> {
             }
         };
         let Some(named) = captured else {
-            return Ok((terminated.language, terminated.whole, self.rule_options(rule, attributes, 0)?));
+            let TerminatedTexts { language, loose, whole, .. } = terminated;
+            return Ok((language, loose, whole, self.rule_options(rule, attributes, 0)?));
         };
         let builder = &mut self.shared.builder;
         let lengths = terminator.and_then(|it| it.by_length(builder)).ok_or_else(|| {
@@ -78,7 +81,7 @@ impl Scope<'_, '_> {
             )
         })?;
         let (texts, options) = self.cut(rule, attributes, &terminated, &lengths)?;
-        Ok((terminated.language, texts, options))
+        Ok((terminated.language, terminated.loose, texts, options))
     }
 
     /// The end of a rule, written out if it has few forms.
@@ -117,6 +120,8 @@ impl Scope<'_, '_> {
             text = at_most(builder, text, most);
         }
         let language = builder.sequence([text, end]);
+        let before = attributes.max_chars.map_or(body, |most| at_most(builder, body, most));
+        let loose = builder.sequence([before, end]);
         if let Some((most, _)) = attributes.max_tokens {
             let counted = self.fresh(self.text(rule.name), text)?;
             let options = RuleOptions { max_tokens: Some(most), ..RuleOptions::default() };
@@ -124,7 +129,7 @@ impl Scope<'_, '_> {
             text = self.shared.builder.rule(counted);
         }
         let whole = self.shared.builder.sequence([text, end]);
-        Ok(Some(TerminatedTexts { text, whole, language, shape: Concatenation::Parts }))
+        Ok(Some(TerminatedTexts { text, whole, language, loose, shape: Concatenation::Parts }))
     }
 
     fn shortest(
@@ -138,7 +143,13 @@ impl Scope<'_, '_> {
         let text = attributes.max_chars.map_or(body, |most| at_most(builder, body, most));
         let terminated = builder.sequence([text, end]);
         let whole = shortest(builder, terminated);
-        Ok(TerminatedTexts { text, whole, language: whole, shape: Concatenation::Shortest })
+        Ok(TerminatedTexts {
+            text,
+            whole,
+            language: whole,
+            loose: terminated,
+            shape: Concatenation::Shortest,
+        })
     }
 
     fn expression_of(&mut self, (sort, span): (Sort, Span)) -> Result<ExprId, Fault> {

@@ -21,6 +21,7 @@ use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::{CharRange, ExprId, GrammarBuilder};
 
+use super::literals::cases_of;
 use crate::language::shortest;
 use crate::regex::{self, LetterCase, RegexOptions};
 
@@ -43,12 +44,9 @@ pub(super) struct Terminator(Vec<Form>);
 impl Terminator {
     /// The one form of a text.
     pub(super) fn of_text(text: &str, case: LetterCase) -> Self {
-        let class = |character: char| {
-            let (lower, upper) = (character.to_ascii_lowercase(), character.to_ascii_uppercase());
-            match case {
-                LetterCase::Ignored if lower != upper => vec![(upper, upper), (lower, lower)],
-                _ => vec![(character, character)],
-            }
+        let class = |character: char| match case {
+            LetterCase::Ignored => cases_of(character),
+            LetterCase::Exact => vec![(character, character)],
         };
         Self(vec![text.chars().map(class).collect()])
     }

@@ -559,6 +559,10 @@ fn reports() {
     check("%llguidance {\"ignore_once\": false, \"no_forcing\": true}\nstart: \"a\"", &["a"], &[""]);
     assert_snapshot!(refused("start: \"a\"\n  \"b\"\n"), @"2:3: error: a statement begins with the name of a rule or terminal, or with a directive; write `name: ...`; a line that goes on with the statement before begins with `|`");
     assert_snapshot!(refused("start: %json {\"properties\": {\"a\": {\"type\": \"objct\"}}}\n"), @"1:14: error: the schema is refused at `/properties/a/type`: `type` must be `null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a list of these; write such a value, or leave the keyword out");
+    let unsupported =
+        r#"start: %json {"type": "array", "items": {"pattern": "^[a-z]{3}$"}, "uniqueItems": true}"#;
+    let refusal = parse(unsupported, &LarkOptions::default()).unwrap_err();
+    assert_eq!(refusal.iter().map(|one| one.code()).collect::<Vec<_>>(), ["json-schema/unsupported"]);
     assert_snapshot!(refused("start: A\nA: ~A\n"), @"2:1: error: rule `A`: a complement is only defined for regular expressions, but its operand refers to rule `A`, which is recursive; write the operand without recursion");
 }
 
@@ -729,6 +733,25 @@ fn lazy_rules_commit() {
     check(skipped, &["ab", "a: 12 c: 3 dd", "a:  12"], &["ab: x", "a:12 b:", "a:b"]);
 }
 
+/// Tools that each have a mark of their own.
+#[test]
+fn many_lazy_rules_commit() {
+    let tools = |write: &dyn Fn(u32) -> String| (0..40).map(write).collect::<Vec<String>>();
+    let names = tools(&|tool| format!("t{tool}")).join(" | ");
+    let whole = |tool| format!("t{tool}[suffix=\"</f>\"]: \"<f=get_the_weather_{tool}>\" /(.|\\n)*/\n");
+    let source = format!("start: (TXT | {names})*\nTXT: /[^<]+/\n{}", tools(&whole).concat());
+    let [one, open] = ["<f=get_the_weather_7>a</f>", "<f=get_the_weather_7>a</f"];
+    check(&source, &[one, &format!("text {one} {one}")], &[open, "<f=get_the_weather_40>a</f>"]);
+    let head = |tool| {
+        format!(
+            "t{tool}: h{tool} %json {{\"type\": \"integer\"}}\nh{tool}[lazy]: TEXT \"<f=get_the_weather_{tool}>\"\n"
+        )
+    };
+    let source = format!("start: ({names})* TEXT\nTEXT: /(.|\\n)*/\n{}", tools(&head).concat());
+    let (one, other) = ("<f=get_the_weather_3>1", "x<f=get_the_weather_31>2");
+    check(&source, &["", &format!("{one}{other} y")], &[&format!("{one}<f=get_the_weather_1>")]);
+}
+
 #[test]
 fn lazy_rules_that_cannot_commit_are_refused() {
     // A terminal reads one character at a time, so that no terminal contains the texts to remove.
@@ -738,6 +761,19 @@ fn lazy_rules_that_cannot_commit_are_refused() {
     // A call may stand twice at most.
     assert_snapshot!(refused("start: head{0,2} rest\nrest: TEXT\nhead[lazy]: TEXT \"<n>\"\nTEXT: /(.|\\n)*/\n"), @r#"2:7: error: the lazy rule `head` takes the text as soon as it matches, but `TEXT`, which may begin where it does, begins in other places, too; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
     assert_snapshot!(refused("start: head | %json {}\nhead[lazy]: TEXT \"<n>\"\nTEXT: /(.|\\n)*/\n"), @r#"1:21: error: the lazy rule `head` takes the text as soon as it matches, but `{}`, which may begin where it does, reads texts that cannot be taken from it; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`"#);
+    // Another text follows the rule at each of its places, and other text leads to the second one.
+    for source in [
+        "start: think \"ok\" | \"<t>\" think \"no\"\nthink[suffix=\"</t>\"]: /(.|\\n)*/\n",
+        "start: x \"e\" | \"a\" x \"f\"\nx[suffix=\"c\"]: /[ab]*/\n",
+        "start: \"b\"? \"b\" x \"c\"\nx[lazy]: \"b\"\n",
+    ] {
+        assert!(refused(source).contains("takes the text as soon as it matches"), "{source}");
+    }
+    assert_snapshot!(refused("start: x \"b\" | /b+/\nx[lazy]: /b*/\n"), @r#"2:1: error: the lazy rule `x` may be empty, so it ends before it has read anything; let it read at least one character (`+` in place of `*`), or say by `suffix="..."` where it ends"#);
+    assert_snapshot!(refused("start: (x ~\"1\")+\nx[suffix=\"aab\"]: /[ab]*/\n"), @"2:1: error: the lazy rule `x` takes the text as soon as it matches, but a terminal made of `&` or `~`, which may begin where it does, and what follows it read such texts together; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`");
+    assert_snapshot!(refused("start: (x | \"b\")*\nx[lazy]: \"  b\"\n%ignore \" \"\n"), @"2:1: error: the lazy rule `x` takes the text as soon as it matches, but the text of `%ignore`, which may begin where it does, reads texts that cannot be taken from it; let other text stand in one terminal that ends the rule, as in `start: call* rest`, or leave its texts out of it with `& ~`");
+    // Skipped text that the lazy rule does not begin with is in nobody's way.
+    check("start: x \".\" x*\nx[lazy]: /[ab]+;/\n%ignore \" \"\n", &["a; .", "a;.b; a; "], &["a;.b"]);
     // Where nothing is shared, nothing is lost.
     check("start: head | %json {\"type\": \"integer\"}\nhead[lazy]: \"<n>\"\n", &["<n>", "17"], &["<n>1"]);
     check(

@@ -17,6 +17,7 @@ mod json_schema_spelling;
 mod json_schema_unevaluated;
 mod json_schema_whitespace;
 mod lark;
+mod lark_commit;
 mod regex_ecma;
 mod regex_language;
 mod reports;
