@@ -1,5 +1,7 @@
 //! Arguments that several methods share.
 
+use std::borrow::Cow;
+
 use grammask::ebnf::EbnfLimits;
 use grammask::json_schema::{
     Escapes, Formats, FreeNames, KeyOrder, Numbers, Objects, Retriever, Spelling, Unsupported, Whitespace,
@@ -8,7 +10,7 @@ use grammask::regex::{Dialect, Groups, LetterCase, Matching};
 use grammask::{EbnfOptions, Interrupt, JsonSchemaOptions, LarkOptions, RegexOptions, StructuralTagOptions};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
 
 use crate::errors::{is_compat, pass_on, raise};
 use crate::settings::{Setting, Settings, set_fields, wrong_value};
@@ -66,7 +68,8 @@ fn set_json_options(base: JsonSchemaOptions, given: &mut Settings<'_>) -> PyResu
     if let Some(strict) = given.get::<bool>("strict_mode")? {
         options.objects = if strict { Objects::Closed } else { Objects::Open };
     }
-    if let Some(any_order) = given.get::<bool>("any_order")? {
+    let any_order = given.get::<bool>("any_order")?;
+    if let Some(any_order) = any_order {
         options.key_order = if any_order { KeyOrder::Any } else { KeyOrder::Declared };
     }
     let orders = [
@@ -74,7 +77,12 @@ fn set_json_options(base: JsonSchemaOptions, given: &mut Settings<'_>) -> PyResu
         ("required_first", KeyOrder::RequiredFirst),
         ("any", KeyOrder::Any),
     ];
-    options.key_order = given.choice("key_order", &orders)?.unwrap_or(options.key_order);
+    if let Some(order) = given.choice("key_order", &orders)? {
+        if any_order == Some(true) && order != KeyOrder::Any {
+            return Err(wrong_value("`any_order=True` and `key_order` contradict each other"));
+        }
+        options.key_order = order;
+    }
     let names = [("may_repeat", FreeNames::MayRepeat), ("unique", FreeNames::Unique)];
     options.free_names = given.choice("free_names", &names)?.unwrap_or(options.free_names);
     let formats = [("enforced", Formats::Enforced), ("annotation", Formats::Annotation)];
@@ -157,6 +165,14 @@ fn whitespace(given: &mut Settings<'_>) -> PyResult<Option<Whitespace>> {
     let separators: Option<(String, String)> = given.get("separators")?;
     let max_run: Option<i64> = given.get("max_whitespace_cnt")?;
     let depth: u32 = given.get("indent_depth")?.unwrap_or(INDENT_DEPTH);
+    let is_space = |text: &str| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
+    let is_sign = |text: &str, sign: char| {
+        text.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(sign).is_some_and(is_space)
+    };
+    if separators.as_ref().is_some_and(|(item, key)| !is_sign(item, ',') || !is_sign(key, ':')) {
+        let message = "`separators` must be a comma and a colon, each with nothing but whitespace around it";
+        return Err(wrong_value(message));
+    }
     if free.is_none() && max_run.is_none() {
         return Ok(None);
     }
@@ -182,13 +198,6 @@ fn whitespace(given: &mut Settings<'_>) -> PyResult<Option<Whitespace>> {
     };
     let usual_item = if indent.is_some() { "," } else { ", " };
     let (item, key) = separators.unwrap_or_else(|| (usual_item.to_owned(), ": ".to_owned()));
-    let is_space = |text: &str| text.chars().all(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
-    if !item.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(',').is_some_and(is_space)
-        || !key.trim_start_matches([' ', '\t', '\n', '\r']).strip_prefix(':').is_some_and(is_space)
-    {
-        let message = "`separators` must be a comma and a colon, each with nothing but whitespace around it";
-        return Err(wrong_value(message));
-    }
     Ok(Some(match indent {
         None => Whitespace::Fixed { item_separator: item, key_separator: key },
         Some(indent) => {
@@ -299,19 +308,37 @@ pub(crate) fn schema_text(schema: &Bound<'_, PyAny>) -> PyResult<String> {
     schema.py().import("grammask._support")?.call_method1("schema_text", (schema,))?.extract()
 }
 
-/// The bytes of a `str` or `bytes`.
-pub(crate) fn text_bytes<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+/// The bytes of a `str`, `bytes` or `bytearray`.
+pub(crate) fn text_bytes<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>> {
     if let Ok(bytes) = text.cast::<PyBytes>() {
-        return Ok(bytes.as_bytes());
+        return Ok(Cow::Borrowed(bytes.as_bytes()));
     }
-    Ok(text.cast::<PyString>()?.to_str()?.as_bytes())
+    if let Ok(bytes) = text.cast::<PyByteArray>() {
+        return Ok(Cow::Owned(bytes.to_vec()));
+    }
+    Ok(Cow::Borrowed(text.cast::<PyString>()?.to_str()?.as_bytes()))
+}
+
+/// The items of a list, a generator or whatever else can be iterated over, but for a text.
+pub(crate) struct Items<T>(pub(crate) Vec<T>);
+
+impl<'py, T: FromPyObjectOwned<'py>> FromPyObject<'_, 'py> for Items<T> {
+    type Error = PyErr;
+
+    fn extract(items: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if items.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("a list was expected, not one `str`"));
+        }
+        let items = items.try_iter()?.map(|item| item?.extract::<T>().map_err(Into::into));
+        items.collect::<PyResult<_>>().map(Items)
+    }
 }
 
 /// One number or a list of them, which may be ids.
 pub(crate) fn id_numbers(ids: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     match ids.extract::<i64>() {
         Ok(id) => Ok(vec![id]),
-        Err(_) => ids.extract(),
+        Err(_) => ids.extract().map(|Items(ids)| ids),
     }
 }
 

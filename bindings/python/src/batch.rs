@@ -6,6 +6,7 @@ use grammask::{BatchMatcher, BatchRow, MaskKind, MatchError, StoredMask, Threads
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
+use crate::arguments::Items;
 use crate::engines::{Either, each};
 use crate::errors::{match_error, raise, warn};
 use crate::forks::detach;
@@ -106,9 +107,9 @@ impl BatchGrammarMatcher {
 }
 
 /// The rows of a batch: `indices`, or as many as there are matchers.
-fn row_numbers(py: Python<'_>, matchers: usize, indices: Option<Vec<i64>>) -> PyResult<Vec<i64>> {
+fn row_numbers(py: Python<'_>, matchers: usize, indices: Option<Items<i64>>) -> PyResult<Vec<i64>> {
     let count = i64::try_from(matchers).unwrap_or(i64::MAX);
-    let indices = indices.unwrap_or_else(|| (0..count).collect());
+    let indices = indices.map_or_else(|| (0..count).collect(), |Items(indices)| indices);
     same_length(py, matchers, indices.len(), "indices")?;
     let mut sorted = indices.clone();
     sorted.sort_unstable();
@@ -180,11 +181,12 @@ impl BatchGrammarMatcher {
     #[pyo3(signature = (matchers, bitmask, indices=None, debug_print=false))]
     fn batch_fill_next_token_bitmask(
         &self,
-        matchers: Vec<Bound<'_, GrammarMatcher>>,
+        matchers: Items<Bound<'_, GrammarMatcher>>,
         bitmask: &Bound<'_, PyAny>,
-        indices: Option<Vec<i64>>,
+        indices: Option<Items<i64>>,
         debug_print: bool,
     ) -> PyResult<()> {
+        let Items(matchers) = matchers;
         let _ = debug_print;
         let py = bitmask.py();
         let indices = row_numbers(py, matchers.len(), indices)?;
@@ -226,10 +228,11 @@ impl BatchGrammarMatcher {
     #[pyo3(signature = (matchers, bitmask, indices=None))]
     fn batch_fill_mask_kinds(
         &self,
-        matchers: Vec<Bound<'_, GrammarMatcher>>,
+        matchers: Items<Bound<'_, GrammarMatcher>>,
         bitmask: &Bound<'_, PyAny>,
-        indices: Option<Vec<i64>>,
+        indices: Option<Items<i64>>,
     ) -> PyResult<Vec<&'static str>> {
+        let Items(matchers) = matchers;
         let py = bitmask.py();
         let indices = row_numbers(py, matchers.len(), indices)?;
         let mut borrowed = borrow(&matchers)?;
@@ -262,12 +265,13 @@ impl BatchGrammarMatcher {
     #[staticmethod]
     #[pyo3(signature = (matchers, temperatures, indices=None))]
     fn batch_fill_temperature(
-        matchers: Vec<Bound<'_, GrammarMatcher>>,
+        matchers: Items<Bound<'_, GrammarMatcher>>,
         temperatures: &Bound<'_, PyAny>,
-        indices: Option<Vec<i64>>,
+        indices: Option<Items<i64>>,
     ) -> PyResult<()> {
+        let Items(matchers) = matchers;
         let count = i64::try_from(matchers.len()).unwrap_or(i64::MAX);
-        let indices = indices.unwrap_or_else(|| (0..count).collect());
+        let indices = indices.map_or_else(|| (0..count).collect(), |Items(indices)| indices);
         same_length(temperatures.py(), matchers.len(), indices.len(), "indices")?;
         for (matcher, index) in matchers.iter().zip(indices) {
             let temperature = matcher.try_borrow_mut()?.temperature(matcher.py())?;
@@ -281,10 +285,11 @@ impl BatchGrammarMatcher {
     #[pyo3(signature = (matchers, tokens, debug_print=false))]
     fn batch_accept_token(
         py: Python<'_>,
-        matchers: Vec<Bound<'_, GrammarMatcher>>,
-        tokens: Vec<i64>,
+        matchers: Items<Bound<'_, GrammarMatcher>>,
+        tokens: Items<i64>,
         debug_print: bool,
     ) -> PyResult<Vec<bool>> {
+        let (Items(matchers), Items(tokens)) = (matchers, tokens);
         let _ = debug_print;
         same_length(py, matchers.len(), tokens.len(), "tokens")?;
         matchers
@@ -299,10 +304,11 @@ impl BatchGrammarMatcher {
     #[pyo3(signature = (matchers, strings, debug_print=false))]
     fn batch_accept_string(
         py: Python<'_>,
-        matchers: Vec<Bound<'_, GrammarMatcher>>,
-        strings: Vec<Bound<'_, PyAny>>,
+        matchers: Items<Bound<'_, GrammarMatcher>>,
+        strings: Items<Bound<'_, PyAny>>,
         debug_print: bool,
     ) -> PyResult<Vec<bool>> {
+        let (Items(matchers), Items(strings)) = (matchers, strings);
         let _ = debug_print;
         same_length(py, matchers.len(), strings.len(), "strings")?;
         let accept = |(matcher, text): (&Bound<'_, GrammarMatcher>, &Bound<'_, PyAny>)| {
@@ -316,14 +322,15 @@ impl BatchGrammarMatcher {
     #[pyo3(signature = (matchers, num_tokens=None), text_signature = "(matchers, num_tokens=1)")]
     fn batch_rollback(
         py: Python<'_>,
-        matchers: Vec<Bound<'_, GrammarMatcher>>,
+        matchers: Items<Bound<'_, GrammarMatcher>>,
         num_tokens: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let Items(matchers) = matchers;
         let steps: Vec<i64> = match num_tokens {
             None => vec![1; matchers.len()],
             Some(number) => match number.extract::<i64>() {
                 Ok(number) => vec![number; matchers.len()],
-                Err(_) => number.extract()?,
+                Err(_) => number.extract::<Items<i64>>()?.0,
             },
         };
         same_length(py, matchers.len(), steps.len(), "numbers of steps")?;

@@ -181,7 +181,11 @@ fn grammar_source(
     if let Ok(text) = grammar.cast::<PyString>() {
         return Ok((Source::Ebnf { text: text.to_str()?.to_owned(), options }, interrupt));
     }
-    Ok((Source::Grammar(Arc::clone(&grammar.cast::<Grammar>()?.get().inner)), interrupt))
+    let Ok(grammar) = grammar.cast::<Grammar>() else {
+        let message = "`grammar` must be a Grammar or its text, not";
+        return Err(PyValueError::new_err(format!("{message} {}", grammar.get_type().name()?)));
+    };
+    Ok((Source::Grammar(Arc::clone(&grammar.get().inner)), interrupt))
 }
 
 fn gbnf_source(text: String, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {

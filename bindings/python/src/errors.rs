@@ -186,8 +186,7 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
     let code = first.map_or("", Diagnostic::code);
     match (syntax, first.and_then(Diagnostic::line_and_column)) {
         (Syntax::Ebnf, Some((line, column))) => {
-            // Literals and classes are read by its lexer.
-            let reader = if matches!(code, "ebnf/string" | "ebnf/class") { "lexer" } else { "parser" };
+            let reader = if is_of_lexer(code) { "lexer" } else { "parser" };
             format!("EBNF {reader} error at line {line}, column {column}: {diagnostics}")
         }
         (Syntax::Lark, Some((line, column))) => {
@@ -205,6 +204,20 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
         (Syntax::StructuralTag, _) => format!("Invalid structural tag error: {diagnostics}"),
         _ => diagnostics.to_string(),
     }
+}
+
+/// Whether xgrammar's lexer finds this fault of a grammar, and not its parser.
+fn is_of_lexer(code: &str) -> bool {
+    matches!(
+        code,
+        "ebnf/character"
+            | "ebnf/escape"
+            | "ebnf/name"
+            | "ebnf/rule"
+            | "ebnf/rule-options"
+            | "ebnf/string"
+            | "ebnf/unclosed-class"
+    )
 }
 
 pub(crate) fn grammar_error(py: Python<'_>, error: &GrammarError) -> PyErr {

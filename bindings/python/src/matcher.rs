@@ -203,7 +203,7 @@ impl GrammarMatcher {
                 Ok(false)
             }
             Err(MatchError::Terminated) => {
-                warn(py, "the text has ended with a stop token; roll back or reset first")?;
+                warn(py, "the text has ended; roll back or reset first")?;
                 Ok(false)
             }
             Err(error) => Err(match_error(py, &error)),
@@ -212,11 +212,11 @@ impl GrammarMatcher {
 
     pub(crate) fn accept_text(&mut self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
         let bytes = text_bytes(text)?;
-        match each!(&mut self.matcher, matcher => matcher.accept_bytes(bytes)) {
+        match each!(&mut self.matcher, matcher => matcher.accept_bytes(&bytes)) {
             Ok(()) => Ok(true),
             Err(MatchError::ByteRefused { .. }) => Ok(false),
             Err(MatchError::Terminated) => {
-                warn(py, "the text has ended with a stop token; roll back or reset first")?;
+                warn(py, "the text has ended; roll back or reset first")?;
                 Ok(false)
             }
             Err(error) => Err(match_error(py, &error)),
@@ -305,7 +305,7 @@ impl GrammarMatcher {
             let kind = compiled_grammar.get_type();
             let message = "`compiled_grammar` must be a CompiledGrammar, which a GrammarCompiler makes \
                            (`compiler.compile_grammar(grammar)`), not";
-            return Err(PyTypeError::new_err(format!("{message} {}", kind.name()?)));
+            return Err(PyValueError::new_err(format!("{message} {}", kind.name()?)));
         };
         let grammar = compiled_grammar.get();
         if max_rollback_tokens != -1 {
@@ -363,7 +363,7 @@ impl GrammarMatcher {
         self.accept(py, token_id)
     }
 
-    /// Accepts a text, `str` or `bytes`, as one step. `False` if it is not allowed; the matcher is then as it
+    /// Accepts a text, `str`, `bytes` or `bytearray`, as one step. `False` if it is not allowed; the matcher is then as it
     /// was.
     #[pyo3(signature = (input_str, *, debug_print=false))]
     fn accept_string(&mut self, input_str: &Bound<'_, PyAny>, debug_print: bool) -> PyResult<bool> {

@@ -151,15 +151,13 @@ impl TokenizerContent {
 }
 
 fn coding(py: Python<'_>, vocab_type: &Bound<'_, PyAny>) -> PyResult<(u8, TokenCoding)> {
-    let number = match vocab_type.extract::<u8>() {
-        Ok(number) => number,
-        Err(_) => vocab_type.getattr("value")?.extract()?,
-    };
-    match number {
+    let value = vocab_type.getattr_opt("value")?;
+    let number = value.as_ref().unwrap_or(vocab_type).extract::<i64>();
+    match number.map_err(|_| PyTypeError::new_err("`vocab_type` must be a VocabType"))? {
         0 => Ok((0, TokenCoding::Plain)),
         1 => Ok((1, TokenCoding::ByteFallback)),
         2 => Ok((2, TokenCoding::ByteLevel)),
-        _ => Err(raise(py, "TokenizerError", format!("{number} is no VocabType"))),
+        other => Err(raise(py, "TokenizerError", format!("{other} is no VocabType"))),
     }
 }
 
@@ -446,11 +444,12 @@ impl TokenizerInfo {
     fn _from_decoded(
         py: Python<'_>,
         decoded: Vec<Bound<'_, PyBytes>>,
-        vocab_type: u8,
+        vocab_type: &Bound<'_, PyAny>,
         stop_token_ids: Vec<u32>,
         add_prefix_space: bool,
         special_token_ids: Vec<u32>,
     ) -> PyResult<Self> {
+        let (vocab_type, _) = coding(py, vocab_type)?;
         let tokens: Vec<Vec<u8>> = decoded.iter().map(|token| token.as_bytes().to_vec()).collect();
         let options = VocabularyOptions::default()
             .special_ids(special_token_ids)
@@ -459,7 +458,7 @@ impl TokenizerInfo {
         let token_sets = py
             .detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options).map(prepared_sets))
             .map_err(|error| vocabulary_error(py, &error))?;
-        Ok(Self::from_sets(token_sets, vocab_type.min(2), add_prefix_space))
+        Ok(Self::from_sets(token_sets, vocab_type, add_prefix_space))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

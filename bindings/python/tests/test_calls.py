@@ -247,3 +247,65 @@ def test_members_of_free_names_between_marks_are_counted(any_order):
 
 
 BYTES = grammask.TokenizerInfo([bytes([byte]) for byte in range(256)] + [b"</s>"])
+
+
+def test_batches_of_any_iterable(compiler):
+    batch, mask = grammask.BatchGrammarMatcher(max_threads=1), grammask.allocate_token_bitmask(2, 259, backend="numpy")
+    texts = [matcher(compiler), matcher(compiler)]
+    batch.batch_fill_next_token_bitmask(iter(texts), mask, (row for row in (1, 0)))
+    assert (mask[0] == mask[1]).all() and mask.any()
+    assert batch.batch_accept_token((text for text in texts), iter([ord("a"), ord("b")])) == [True, False]
+    assert batch.batch_accept_string(tuple(texts), iter([b"b", bytearray(b"ab")])) == [True, True]
+    batch.batch_rollback(iter(texts), (1 for _ in texts))
+    for wrong in ("ab", None, 5):
+        with pytest.raises(TypeError):
+            batch.batch_accept_string(texts, wrong)
+
+
+def test_what_is_no_structure(compiler):
+    for wrong in (None, 5, b"x"):
+        with pytest.raises(TypeError, match="a structural tag is"):
+            compiler.compile_structural_tag(wrong)
+        with pytest.raises(ValueError, match="must be a Grammar or its text"):
+            compiler.compile_grammar(wrong)
+        with pytest.raises(ValueError, match="must be a CompiledGrammar"):
+            grammask.GrammarMatcher(wrong)
+
+
+def test_required_names_of_closed_objects(compiler):
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"]}
+    closed = {"any_whitespace": False, "separators": (",", ":")}
+    for text, is_valid in [('{"a":"x","b":[1]}', True), ('{"b":null}', True), ('{"a":"x"}', False), ('{"b":1,"c":2}', False)]:
+        read = grammask.GrammarMatcher(compiler.compile_json_schema(schema, **closed))
+        assert (read.accept_string(text) and read.is_completed()) == is_valid, text
+    with pytest.raises(grammask.InvalidSchemaError):
+        compiler.compile_json_schema(schema | {"additionalProperties": False})
+
+
+def test_arguments_that_contradict(compiler):
+    for options in ({"separators": (" ; ", " = ")}, {"separators": (",", "")}, {"any_order": True, "key_order": "declared"}):
+        with pytest.raises(grammask.GrammaskError):
+            compiler.compile_json_schema({"type": "array"}, **options)
+    compiler.compile_json_schema({"type": "array"}, any_order=True, key_order="any")
+    compiler.compile_json_schema({"type": "array"}, any_order=False, key_order="required_first")
+
+
+def test_reasons_are_true(compiler, info):
+    text = grammask.GrammarMatcher(compiler.compile_grammar('root ::= "a"+'), override_stop_tokens=ord("a"))
+    with pytest.raises(grammask.IndeterminateError, match="cannot spell any continuation"):
+        text.fill_next_token_bitmask(grammask.allocate_token_bitmask(1, info.vocab_size, backend="numpy"))
+    ended = grammask.GrammarMatcher(compiler.compile_grammar('root ::= "a"'), terminate_without_stop_token=True)
+    assert ended.accept_string("a")
+    with pytest.raises(grammask.MatcherError, match="the text has ended;"):
+        ended.fill_next_token_bitmask(grammask.allocate_token_bitmask(1, info.vocab_size, backend="numpy"))
+    nested = {"type": "sequence", "elements": [{"type": "any_text"}]}
+    with pytest.raises(grammask.InvalidStructuralTagError, match="deeper than 1"):
+        compiler.compile_structural_tag({"type": "structural_tag", "format": nested}, limits={"nesting": 1})
+    for kind in (-1, 7, "RAW", 1 << 70):
+        with pytest.raises((TypeError, grammask.TokenizerError)):
+            grammask.TokenizerInfo(["a"], kind)
+        read = json.loads(info.serialize_json()) | {"vocab_type": kind}
+        with pytest.raises(grammask.DeserializeFormatError):
+            grammask.TokenizerInfo.deserialize_json(json.dumps(read))
+    with pytest.raises(TypeError, match="StructuralTagItem"):
+        compiler.compile_structural_tag([None], ["<f"])

@@ -71,6 +71,8 @@ def test_exact_mode_refuses_and_compat_mode_warns(compiler):
     with pytest.raises(grammask.UnsupportedError) as caught:
         compiler.compile_json_schema(REFUSED)
     assert isinstance(caught.value, NotImplementedError) and caught.value.pointer == "/uniqueItems"
+    with pytest.raises(grammask.UnsupportedError, match="uniqueItems"):
+        compiler.compile_lark(f"start: %json {json.dumps(REFUSED)}")
     grammask.config.set_compat(True)
     with pytest.warns(grammask.GrammaskWarning, match="uniqueItems"):
         compiler.compile_json_schema(REFUSED)
@@ -239,7 +241,7 @@ def test_arguments_of_compilers(info, compiler):
     for wrong in ({"max_threads": 0}, {"cache_limit_bytes": -2}):
         with pytest.raises(RuntimeError):
             grammask.GrammarCompiler(info, **wrong)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError):
         compiler.compile_grammar(3)
     again = pickle.loads(pickle.dumps(grammask.GrammarCompiler(info, cache_limit_bytes=9)))
     assert again.cache_limit_bytes == 9 and again.tokenizer_info == info
@@ -267,15 +269,16 @@ def test_compiled_grammars_travel(compiler, info):
     read = grammask.CompiledGrammar.deserialize_json
     with pytest.raises(grammask.DeserializeFormatError):
         read(compiled.serialize_json(), other)
-    with pytest.raises(grammask.InvalidJSONError):
-        read("{", info)
-    with pytest.raises(grammask.DeserializeVersionError):
+    for text in ("{", "[" * 100_000):
+        with pytest.raises(grammask.InvalidJSONError, match="^Invalid JSON error: "):
+            read(text, info)
+    with pytest.raises(grammask.DeserializeVersionError, match="^Deserialize version error: "):
         read(json.dumps({"__VERSION__": "v16"}), info)
     with pytest.raises(grammask.DeserializeVersionError, match="missing"):
         read("{}", info)
-    with pytest.raises(grammask.DeserializeFormatError):
+    with pytest.raises(grammask.DeserializeFormatError, match="^Deserialize format error: "):
         read("[]", info)
-    with pytest.raises(grammask.DeserializeFormatError):
+    with pytest.raises(grammask.DeserializeFormatError, match="^Deserialize format error: "):
         grammask.Grammar.deserialize_json(json.dumps({"__VERSION__": "grammask-1", "ebnf": "root"}))
 
 

@@ -170,6 +170,16 @@ def test_rows_of_beam_search_are_known_by_their_ids(hf, compiler: grammask.Gramm
         next_of(processor, ["pabx?", "qacx?", "pacy?", "pacy?"])
 
 
+def test_rows_that_have_ended_go_on_by_stop_tokens(hf, compiler: grammask.GrammarCompiler):
+    stop = compiler.tokenizer_info.stop_token_ids
+    processor = hf.LogitsProcessor(compiler.compile_grammar('root ::= "a"'))
+    ids = [ord("p")]
+    for token in (ord("a"), stop[0], stop[0], stop[0]):
+        scores = processor(Rows([ids]), Rows(np.zeros((1, VOCAB_SIZE), np.float32)))
+        assert allowed(scores.array) == ([token] if token == ord("a") else stop)
+        ids.append(token)
+
+
 def test_rows_that_are_not_followed_are_refused(hf, compiler: grammask.GrammarCompiler):
     grammar = compiler.compile_grammar('root ::= "ab"')
 

@@ -102,7 +102,7 @@ def test_what_is_no_schema(compiler):
 
 
 def test_mistakes_are_told_plainly(compiler, info):
-    with pytest.raises(TypeError, match=r"compile_grammar\(grammar\).*not Grammar"):
+    with pytest.raises(ValueError, match=r"compile_grammar\(grammar\).*not Grammar"):
         grammask.GrammarMatcher(grammask.Grammar.from_regex("a"))
     for make in (compiler.compile_choices, grammask.Grammar.from_choices):
         with pytest.raises(TypeError, match="list of strings, not str"):

@@ -379,7 +379,7 @@ def test_settings_of_a_matcher(compiler):
         matcher(compiler, max_rollback_tokens=3)
     text = matcher(compiler, default_temperature=0.5)
     assert text.temperature == 0.5 and text.max_rollback_tokens == -1 and text.get_captures() == []
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError):
         grammask.GrammarMatcher("no grammar")
 
 

@@ -135,9 +135,9 @@ def test_subclasses_may_have_only_an_init(info):
         assert rows[0].tolist() == [1, 0]
         assert matcher.accept_token(0) and not matcher.is_terminated()
         assert matcher.accept_token(0) and matcher.is_terminated() and not cls(compiled, "", False).is_terminated()
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError):
         Matcher("no grammar", "", True)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError):
         grammask.GrammarMatcher(...)
 
 
@@ -256,6 +256,12 @@ MESSAGES = [
     ("from_ebnf", "root ::= missing", "EBNF parser error at line 1, column 10: "),
     ("from_ebnf", 'root ::= "a', "EBNF lexer error at line 1, column "),
     ("from_ebnf", "root ::= [a", "EBNF lexer error at line 1, column "),
+    ("from_ebnf", 'root ::= "\\q"', "EBNF lexer error at line 1, column 11: "),
+    ("from_ebnf", "root ::= [\\q]", "EBNF lexer error at line 1, column 11: "),
+    ("from_ebnf", "@", "EBNF lexer error at line 1, column 1: "),
+    ("from_ebnf", 'root ::= "a" root ::= "b"', "EBNF lexer error at line 1, column 14: "),
+    ("from_ebnf", "root ::= [z-a]", "EBNF parser error at line 1, column 11: "),
+    ("from_ebnf", "root ::= [\\d]", "EBNF parser error at line 1, column 11: "),
     ("from_lark", "start: missing", "Lark error at line 1, column 8: "),
     ("from_regex", "(", "Regex parsing error at position "),
     ("from_json_schema", "{", "Failed to parse JSON: "),

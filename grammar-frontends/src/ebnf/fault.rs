@@ -90,7 +90,7 @@ mistakes! {
         "leave out `$`";
     TokenTerminal: "gbnf/token", "token terminals such as `$` are not supported in this dialect",
         "write the token's text as a string";
-    UnclosedClass: "ebnf/class", "this character class is not closed",
+    UnclosedClass: "ebnf/unclosed-class", "this character class is not closed",
         "add a `]` on the same line, or write `\"[\"` for the character";
     UnclosedGroup: "ebnf/group", "this parenthesis is not closed",
         "add a `)` before the next rule";

@@ -113,7 +113,7 @@ impl ExpressionLowering<'_> {
         for operand in operands {
             match operand {
                 Syntax::Part(occurrence, inner, _) => parts.push((self.expression(inner), *occurrence)),
-                Syntax::Repeat { body, min, max } if matches!(**body, Syntax::String(span) if self.source_text(span) == "\"\"") =>
+                Syntax::Repeat { body, min: min @ 1.., max } if matches!(**body, Syntax::String(span) if self.source_text(span) == "\"\"") =>
                 {
                     bounds = (*min, *max);
                 }

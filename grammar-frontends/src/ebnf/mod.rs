@@ -23,7 +23,7 @@
 //! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)` are the regular operators of
 //!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).
 //! - `Permutation(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
-//!   two, here one to three of them; the bounds may be left out.
+//!   two, here one to three of them; the bounds may be left out. There is at least one.
 //!
 //! - `Token(5, "<|name|>")` is one token of a set, `ExcludeToken(...)` one outside it: ids, or names that the
 //!   vocabulary resolves. `TagText("..")` is a text in which names of special tokens stand for those tokens.

@@ -177,7 +177,8 @@ pub enum KeyOrder {
 pub enum Objects {
     /// Any other members, as JSON Schema has it.
     Open,
-    /// None: as if `additionalProperties: false` stood in every schema that declares properties or patterns.
+    /// None but those that the schema requires: as if `additionalProperties: false` stood in every schema that declares
+    /// properties or patterns, and as if it declared what it requires.
     Closed,
 }
 

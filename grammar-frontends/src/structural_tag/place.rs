@@ -61,7 +61,8 @@ impl<'p> Place<'p> {
         if self.depth < self.limit {
             return Ok(());
         }
-        let message = format!("formats nest deeper than {}", self.limit);
+        // The document itself stands around the outermost format.
+        let message = format!("formats nest deeper than {}", self.limit.saturating_sub(1));
         let error = Diagnostic::error("structural-tag/limit", message).with_pointer(self.pointer());
         Err(Box::new(error.with_hint("nest less or raise the limit `nesting`")))
     }

@@ -42,8 +42,11 @@ fn parts_in_any_order() {
         @r#"root ::= Permutation(",", Required("a"), Optional("b" | "d"), Repeatable("c"), ""{2,3})"#
     );
     assert_snapshot!(printed(r#"root ::= Permutation("", Optional("b"))"#), @r#"root ::= Permutation("", Optional("b"))"#);
-    let misplaced = grammask_grammar_frontends::ebnf::parse(r#"root ::= Optional("b")"#, &Default::default());
-    assert!(misplaced.unwrap_err().to_string().contains("arguments"));
+    // At least one part occurs, so a bound of none would not hold.
+    for misplaced in [r#"root ::= Optional("b")"#, r#"root ::= Permutation(",", Optional("b"), ""{0,1})"#] {
+        let refused = grammask_grammar_frontends::ebnf::parse(misplaced, &Default::default());
+        assert!(refused.unwrap_err().to_string().contains("arguments"), "{misplaced}");
+    }
 }
 
 #[test]

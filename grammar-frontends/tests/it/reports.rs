@@ -229,7 +229,7 @@ fn literals() {
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= [a-z\n"), @r#"
-    [ebnf/class] Error: this character class is not closed
+    [ebnf/unclosed-class] Error: this character class is not closed
        ╭─[ grammar.ebnf:1:10 ]
        │
      1 │ root ::= [a-z
@@ -626,7 +626,7 @@ fn several_at_once() {
        │ Help: rename one of the two, or join them with `|`
     ───╯
 
-    [ebnf/class] Error: this character class is not closed
+    [ebnf/unclosed-class] Error: this character class is not closed
        ╭─[ grammar.ebnf:3:7 ]
        │
      3 │ a ::= [z-a

@@ -155,8 +155,8 @@ pub enum MatchError {
         /// The byte.
         byte: u8,
     },
-    /// The text has ended with a stop token.
-    #[error("the text has ended with a stop token; roll back or reset first")]
+    /// The text has ended: with a stop token, or without one where it need not have one.
+    #[error("the text has ended; roll back or reset first")]
     Terminated,
     /// A mask, or the memory for one, has fewer bits than the vocabulary has ids. Nothing was written.
     #[error(

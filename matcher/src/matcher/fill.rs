@@ -142,7 +142,11 @@ impl<B: Backend> Matcher<B> {
         let kind = match words.iter().map(|word| word.count_ones() as usize).sum() {
             // Without stop tokens a text ends when nothing can follow.
             0 if self.stop == StopTokens::None => return Err(MatchError::Terminated),
-            0 => return Err(StepError::NoStopToken.into()),
+            0 => {
+                let next = self.next_bytes().iter().next();
+                let unspelled = next.map(|byte| StepError::Unspellable { byte });
+                return Err(unspelled.filter(|_| !complete).unwrap_or(StepError::NoStopToken).into());
+            }
             1 => bits::iter(words)
                 .next()
                 .and_then(|id| vocabulary.id(u32::try_from(id).ok()?))

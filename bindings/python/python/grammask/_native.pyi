@@ -1,6 +1,6 @@
 """The native half of grammask. Use the names of the package `grammask`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self, SupportsIndex, final
@@ -502,7 +502,7 @@ class GrammarMatcher:
         default_temperature: float | None = None,
     ) -> None: ...
     def accept_token(self, token_id: SupportsIndex, *, debug_print: bool = False) -> bool: ...
-    def accept_string(self, input_str: str | bytes, *, debug_print: bool = False) -> bool: ...
+    def accept_string(self, input_str: str | bytes | bytearray, *, debug_print: bool = False) -> bool: ...
     def fill_next_token_bitmask(
         self, bitmask: Any, index: SupportsIndex = 0, *, debug_print: bool = False
     ) -> bool: ...
@@ -558,28 +558,28 @@ class BatchGrammarMatcher:
     def __init__(self, max_threads: int | str = "auto") -> None: ...
     def batch_fill_next_token_bitmask(
         self,
-        matchers: list[GrammarMatcher],
+        matchers: Iterable[GrammarMatcher],
         bitmask: Any,
-        indices: list[int] | None = None,
+        indices: Iterable[int] | None = None,
         debug_print: bool = False,
     ) -> None: ...
     def batch_fill_mask_kinds(
-        self, matchers: list[GrammarMatcher], bitmask: Any, indices: list[int] | None = None
+        self, matchers: Iterable[GrammarMatcher], bitmask: Any, indices: Iterable[int] | None = None
     ) -> list[Literal["all", "single", "some", "unchanged"]]: ...
     @staticmethod
     def batch_fill_temperature(
-        matchers: list[GrammarMatcher], temperatures: Any, indices: list[int] | None = None
+        matchers: Iterable[GrammarMatcher], temperatures: Any, indices: Iterable[int] | None = None
     ) -> None: ...
     @staticmethod
     def batch_accept_token(
-        matchers: list[GrammarMatcher], tokens: Sequence[int], debug_print: bool = False
+        matchers: Iterable[GrammarMatcher], tokens: Iterable[int], debug_print: bool = False
     ) -> list[bool]: ...
     @staticmethod
     def batch_accept_string(
-        matchers: list[GrammarMatcher], strings: Sequence[str | bytes], debug_print: bool = False
+        matchers: Iterable[GrammarMatcher], strings: Iterable[str | bytes | bytearray], debug_print: bool = False
     ) -> list[bool]: ...
     @staticmethod
-    def batch_rollback(matchers: list[GrammarMatcher], num_tokens: int | list[int] = 1) -> None: ...
+    def batch_rollback(matchers: Iterable[GrammarMatcher], num_tokens: int | Iterable[int] = 1) -> None: ...
 
 def model_structural_tag(
     model: str,

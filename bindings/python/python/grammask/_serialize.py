@@ -8,9 +8,9 @@ import json
 from typing import Any
 
 from ._native import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
-from ._tokenizers import check_version, dump_metadata
+from ._tokenizers import dump_metadata, malformed, read_serialized
 from .config import get_serialization_version
-from .exception import DeserializeFormatError, InvalidGrammarError, InvalidJSONError
+from .exception import InvalidGrammarError
 
 
 def serialize_grammar(grammar: Grammar) -> str:
@@ -20,7 +20,7 @@ def serialize_grammar(grammar: Grammar) -> str:
 
 def deserialize_grammar(text: str) -> Grammar:
     """See ``Grammar.deserialize_json``."""
-    return _grammar(_json(text))
+    return _grammar(read_serialized(text))
 
 
 def serialize_compiled(compiled: CompiledGrammar) -> str:
@@ -37,9 +37,9 @@ def serialize_compiled(compiled: CompiledGrammar) -> str:
 
 def deserialize_compiled(text: str, info: TokenizerInfo) -> CompiledGrammar:
     """See ``CompiledGrammar.deserialize_json``. Automata that belong to another grammar are refused."""
-    read = _json(text)
+    read = read_serialized(text)
     if read.get("tokenizer_metadata") != json.loads(dump_metadata(info)):
-        raise DeserializeFormatError("the compiled grammar belongs to another tokenizer")
+        raise malformed("the compiled grammar belongs to another tokenizer")
     automata, ebnf = read.get("automata"), read.get("ebnf")
     if isinstance(automata, str) and isinstance(ebnf, str):
         with contextlib.suppress(ValueError):
@@ -55,20 +55,11 @@ def reduce_compiled(compiled: CompiledGrammar) -> Any:
     return (deserialize_compiled, (serialize_compiled(compiled), compiled.tokenizer_info))
 
 
-def _json(text: str) -> Any:
-    try:
-        read = json.loads(text)
-    except ValueError as error:
-        raise InvalidJSONError(f"the text is no JSON: {error}") from error
-    check_version(read)
-    return read
-
-
 def _grammar(read: Any) -> Grammar:
     source = read.get("ebnf")
     if not isinstance(source, str):
-        raise DeserializeFormatError("a serialized grammar has the key `ebnf`")
+        raise malformed("a grammar has the key `ebnf`")
     try:
         return Grammar.from_ebnf(source)
     except InvalidGrammarError as error:
-        raise DeserializeFormatError(f"the serialized grammar is malformed: {error}") from error
+        raise malformed(f"a grammar: {error}") from error

@@ -171,11 +171,17 @@ def structural_tag_text(structural_tag: Any = None, triggers: Any = None, *, tag
         structural_tag = {"structures": items, "triggers": triggers or []}
     if isinstance(structural_tag, str):
         return structural_tag
-    return json_text(_as_json(structural_tag), "structural tag")
+    tag = _as_json(structural_tag)
+    if not isinstance(tag, dict):
+        kinds = "a StructuralTag, a dict, JSON text, or a list of StructuralTagItem with triggers"
+        raise TypeError(f"a structural tag is {kinds}, not {type(tag).__name__}")
+    return json_text(tag, "structural tag")
 
 
 def _legacy_item(item: Any) -> dict[str, Any]:
     """A ``StructuralTagItem`` or its dict, whose schema is a dict, JSON text or a pydantic model."""
+    if not isinstance(item, dict) and not hasattr(item, "schema_"):
+        raise TypeError(f"an item is a StructuralTagItem or a dict, not {type(item).__name__}")
     if not isinstance(item, dict):
         # Not by `model_dump`, to which a schema that is a class means nothing.
         item = {"begin": item.begin, "schema": item.schema_, "end": item.end}

@@ -46,7 +46,7 @@ def detect_metadata(backend_str: str) -> dict[str, Any]:
     """``vocab_type`` and ``add_prefix_space`` of the text of a ``tokenizer.json``."""
     try:
         tokenizer = json.loads(backend_str)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidJSONError(f"the tokenizer is no JSON: {error}") from error
     return _detected(tokenizer, _model_tokens(tokenizer))
 
@@ -280,7 +280,7 @@ def dump_metadata(info: TokenizerInfo) -> str:
 
 def from_vocab_and_metadata(encoded_vocab: list[str] | list[bytes], metadata: str) -> TokenizerInfo:
     """See ``TokenizerInfo.from_vocab_and_metadata``."""
-    read = _json(metadata)
+    read = read_json(metadata)
     try:
         return TokenizerInfo(
             encoded_vocab,
@@ -289,8 +289,8 @@ def from_vocab_and_metadata(encoded_vocab: list[str] | list[bytes], metadata: st
             stop_token_ids=read["stop_token_ids"],
             add_prefix_space=read["add_prefix_space"],
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise DeserializeFormatError(f"the metadata of the tokenizer is malformed: {spell(error)}") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise malformed(f"the metadata of a tokenizer: {spell(error)}") from error
 
 
 def serialize(info: TokenizerInfo) -> str:
@@ -306,8 +306,7 @@ def serialize(info: TokenizerInfo) -> str:
 
 def deserialize(text: str) -> TokenizerInfo:
     """See ``TokenizerInfo.deserialize_json``."""
-    read = _json(text)
-    check_version(read)
+    read = read_serialized(text)
     try:
         return TokenizerInfo._from_decoded(
             [token.encode("latin-1") for token in read["decoded_vocab"]],
@@ -316,26 +315,36 @@ def deserialize(text: str) -> TokenizerInfo:
             read["add_prefix_space"],
             read["named_special_token_ids"],
         )
-    except (KeyError, TypeError, ValueError, AttributeError, TokenizerError) as error:
-        raise DeserializeFormatError(f"the serialized tokenizer is malformed: {spell(error)}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, TokenizerError) as error:
+        raise malformed(f"a tokenizer: {spell(error)}") from error
 
 
-def check_version(read: Any) -> None:
-    """Refuses what another version wrote."""
-    if not isinstance(read, dict):
-        raise DeserializeFormatError("a serialized object is a JSON object")
-    if "__VERSION__" not in read:
-        raise DeserializeVersionError("the key `__VERSION__` is missing")
-    if read["__VERSION__"] != get_serialization_version():
-        found = read["__VERSION__"]
-        raise DeserializeVersionError(f"version {spell(found)} cannot be read; it is {get_serialization_version()!r} here")
-
-
-def _json(text: str) -> Any:
+def read_json(text: str) -> dict[str, Any]:
+    """The JSON object that a serialized object is."""
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InvalidJSONError(f"the text is no JSON: {error}") from error
+        read = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidJSONError(f"Invalid JSON error: {error}") from error
+    if not isinstance(read, dict):
+        raise malformed("it must be a JSON object")
+    return read
+
+
+def read_serialized(text: str) -> dict[str, Any]:
+    """What ``serialize_json`` of this version wrote."""
+    read = read_json(text)
+    if "__VERSION__" not in read:
+        raise DeserializeVersionError("Deserialize version error: the key `__VERSION__` is missing")
+    found, known = read["__VERSION__"], get_serialization_version()
+    if found != known:
+        message = f"version {spell(found)} cannot be read; it is {known!r} here"
+        raise DeserializeVersionError(f"Deserialize version error: {message}")
+    return read
+
+
+def malformed(reason: str) -> DeserializeFormatError:
+    """The error of a serialized object that lacks something. It begins as that of xgrammar."""
+    return DeserializeFormatError(f"Deserialize format error: {reason}")
 
 
 def rebuild(

@@ -161,7 +161,8 @@ impl<'s> SchemaLowering<'s> {
         }
         if is_counted {
             self.ask_for_unique_names();
-            let reason = "two members of one free name count once, and here free names are not told apart";
+            let reason =
+                "members are counted, but two of one name count once, and here free names are not told apart";
             self.normalizer.unsupported(node, "minProperties", reason, hint)?;
         }
         Ok(None)

@@ -31,7 +31,7 @@ pub(crate) fn read<'s>(
 ) -> Result<ObjectShape<'s>> {
     let declared = object(n, node, members, "properties")?;
     let patterns = patterns(n, node, members)?;
-    let rest = rest(n, node, members)?;
+    let (rest, is_closed_by_option) = rest(n, node, members)?;
     let mut shape = ObjectShape::with_rest(rest);
     split_by_patterns(n, node, &mut shape, &patterns, rest)?;
     let mut places: HashMap<&str, usize> =
@@ -51,7 +51,10 @@ pub(crate) fn read<'s>(
         match places.get(name) {
             Some(&at) => shape.properties[at].presence = Presence::Required,
             None => {
-                let value = shape.free_value(name, &n.algebra.tests);
+                let holds = |test| n.algebra.tests.passes(TextTest { test, sense: Polarity::Holds }, name);
+                // The schema asks for it, and only the option is in its way.
+                let is_let_in = is_closed_by_option && !patterns.iter().any(|&(test, _)| holds(test));
+                let value = if is_let_in { GoalId::ANY } else { shape.free_value(name, &n.algebra.tests) };
                 places.insert(name, shape.properties.len());
                 let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
                 shape.properties.push(Property { name, value, presence, origin });
@@ -95,15 +98,16 @@ fn patterns<'s>(
     Ok(patterns)
 }
 
-fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members<'s>) -> Result<GoalId> {
+/// The values of members that the schema does not name, and whether the option alone allows none.
+fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members<'s>) -> Result<(GoalId, bool)> {
     match members.get("additionalProperties") {
-        Some(value) => n.subschema(node, PathStep::Keyword("additionalProperties"), value),
+        Some(value) => Ok((n.subschema(node, PathStep::Keyword("additionalProperties"), value)?, false)),
         None => {
             let declares = ["properties", "patternProperties"].iter().any(|&key| members.get(key).is_some());
             let closed = declares
                 && n.options.objects == Objects::Closed
                 && members.get("unevaluatedProperties").is_none();
-            Ok(if closed { GoalId::NEVER } else { GoalId::ANY })
+            Ok((if closed { GoalId::NEVER } else { GoalId::ANY }, closed))
         }
     }
 }

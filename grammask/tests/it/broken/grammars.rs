@@ -127,7 +127,7 @@ fn grammars() {
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= [a-z"), @r#"
-    [ebnf/class] Error: this character class is not closed
+    [ebnf/unclosed-class] Error: this character class is not closed
        ╭─[ grammar.ebnf:1:10 ]
        │
      1 │ root ::= [a-z

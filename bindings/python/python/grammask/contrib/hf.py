@@ -23,6 +23,11 @@ else:
 __all__ = ["LogitsProcessor"]
 
 
+def _bit(token: int) -> int:
+    """The bit of a token in its word, as an int32 has it."""
+    return 1 << token % 32 if token % 32 < 31 else -(1 << 31)
+
+
 class LogitsProcessor(_Base):
     """Keeps every row of a ``generate()`` call within a grammar.
 
@@ -69,8 +74,10 @@ class LogitsProcessor(_Base):
             if row in self._lost:
                 self.token_bitmask[row] = 0
             elif matcher.is_terminated():
-                # Rows that are done are padded with whatever the caller pads with.
-                self.token_bitmask[row] = -1
+                # Such rows are padded, or go on where `generate` waits for another token: by stop tokens alone.
+                self.token_bitmask[row] = 0
+                for token in matcher.stop_token_ids:
+                    self.token_bitmask[row, token // 32] |= _bit(token)
             else:
                 matcher.fill_next_token_bitmask(self.token_bitmask, row)
         on_device = self.token_bitmask.to(scores.device) if scores.device.type != "cpu" else self.token_bitmask
