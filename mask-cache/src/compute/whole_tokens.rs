@@ -106,15 +106,26 @@ impl<'b, B: Backend> WholeTokens<'b, B> {
         let mut listed = Vec::new();
         self.push_listed(vocabulary, &mut listed);
         listed.iter().for_each(|&id| bits::set(words, id as usize));
-        for set in self.sets() {
-            let TokenSet::Outside(excluded) = set else { continue };
-            for id in TokenId::below(vocabulary.len()) {
-                let is_readable = matches!(vocabulary.kind(id), TokenKind::Text | TokenKind::Special);
-                if is_readable && excluded.binary_search(&id.get()).is_err() {
-                    bits::set(words, id.index());
-                }
+        let Some(excluded) = self.excluded() else { return };
+        for id in TokenId::below(vocabulary.len()) {
+            let is_readable = matches!(vocabulary.kind(id), TokenKind::Text | TokenKind::Special);
+            if is_readable && excluded.binary_search(&id.get()).is_err() {
+                bits::set(words, id.index());
             }
         }
+    }
+
+    /// The tokens that all sets of the kind "everything but" exclude; `None` where there is no such set.
+    fn excluded(&self) -> Option<Vec<u32>> {
+        let mut sets = self.sets().filter_map(|set| match set {
+            TokenSet::Outside(excluded) => Some(excluded),
+            TokenSet::Inside(_) => None,
+        });
+        let mut excluded = sets.next()?.to_vec();
+        for other in sets {
+            excluded.retain(|id| other.binary_search(id).is_ok());
+        }
+        Some(excluded)
     }
 
     fn sets(&self) -> impl Iterator<Item = TokenSet<'b>> {
