@@ -137,7 +137,7 @@ const OPERATORS: [(&str, [usize; 3], &str); 26] = [
 ];
 
 /// Constructs that Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 20] = [
+const LARK: [(&str, [usize; 3], &str); 23] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
@@ -155,6 +155,17 @@ const LARK: [(&str, [usize; 3], &str); 20] = [
     ("chunks", [100, 1_000, 60_000], "start: %regex {\"substring_chunks\": [«\"a¤ \"‖,»]}"),
     ("characters", [1_000, 10_000, 1_000_000], "start: %regex {\"substring_chars\": \"«ab»\"}"),
     ("lazy rules", [10, 100, 1_000], "start: («r§‖ | »)*\n«r§[lazy]: /[a-z]*b§/\n»"),
+    (
+        "marks after free text",
+        [10, 100, 1_000],
+        "start: («c§‖ | »)* TEXT\nTEXT: /(.|\\n)*/\n«c§: h§ \"x\"\nh§[lazy]: TEXT \"<f§>\"\n»%ignore / +/",
+    ),
+    ("optional text before a lazy rule", [10, 100, 1_000], "start: «\"a\"? » x\nx[lazy]: /b+c/"),
+    (
+        "optional words before lazy rules",
+        [10, 100, 1_000],
+        "start: «r§? »\n«r§: \"a§\" | x§\nx§[lazy]: /[a-z]+§/\n»",
+    ),
     ("suffixes", [10, 100, 1_000], "start: «r§‖ »\n«r§[suffix=\"ab§\"]: /[a-z0-9]*/\n»"),
     ("long suffix", [100, 1_000, 100_000], "start: r\nr[suffix=\"«a»b\"]: /(.|\\n)*/"),
     ("long stop", [10, 100, 1_000], "start: r\nr[stop=/«a?»b/]: /(.|\\n)*/"),

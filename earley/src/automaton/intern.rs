@@ -25,7 +25,7 @@ impl Automaton {
         let limit = self.config.max_items_per_set;
         let Builder { contexts, closure, .. } = builder;
         let closed = closure.run(&self.grammar(), contexts, counts, limit, fuel.left());
-        fuel.burn(closure.work())?;
+        fuel.burn(closure.work() + self.far_units(&closure.items))?;
         self.check_items(closure.items.len())?;
         if let Err(conflict) = closed {
             return Ok(Err(conflict));
@@ -45,6 +45,11 @@ impl Automaton {
             changes[slot.index()] = Some(builder.closure.slot_change(slot));
         }
         Ok(Ok((set, changes)))
+    }
+
+    /// The work of items in programs that this one refers to, beyond that of other items.
+    pub(crate) fn far_units(&self, items: &[Item]) -> u64 {
+        units(8 * items.iter().filter(|item| self.program.is_far(item.state)).count())
     }
 
     pub(crate) fn intern(

@@ -230,7 +230,7 @@ impl Automaton {
             }
         }
         // Work is paid for before the closure runs. A call that runs out of fuel here has changed no table.
-        fuel.burn(units(2 * set.items.len() + read / EDGES_READ))?;
+        fuel.burn(units(2 * set.items.len() + read / EDGES_READ) + self.far_units(&set.items))?;
         // A plain kernel is its own closure, and computing it is as fast as a look-up. For others the cache
         // knows the closure, if the counts give the same answers as those for which it was computed.
         let is_plain = builder.closure.is_plain(&self.program);

@@ -281,6 +281,12 @@ impl Program {
         if self.sub_programs.is_empty() { self.own_state_count() } else { self.sub_programs.ends().0.index() }
     }
 
+    /// Whether a state is one of a program that it refers to. To look such states up takes longer.
+    #[inline]
+    pub fn is_far(&self, state: StateId) -> bool {
+        state.index() >= self.own_state_count()
+    }
+
     /// The number of states in its own tables.
     #[inline]
     pub(crate) fn own_state_count(&self) -> usize {

@@ -68,6 +68,12 @@ pub(super) enum LeafKind {
 /// Steps spent on all languages of one grammar, up to 80 ns each.
 const MAX_STEPS: usize = 4_000_000;
 
+/// Most pairs of lazy rules of which one loses texts to the other. Automata grow with each of them.
+const MAX_LAZY_PAIRS: usize = 1 << 14;
+
+/// Most pairs of terminals that are looked at because a text may be cut in two ways before them.
+const MAX_PAIRS: usize = 10_000_000;
+
 /// Expressions looked at for a literal, each in the one before.
 const MAX_DEPTH: usize = 32;
 
@@ -182,6 +188,8 @@ struct Judge<'j> {
     source: &'j str,
     /// Steps that are left.
     steps: usize,
+    /// Pairs of lazy rules of which one loses texts to the other.
+    pairs: usize,
     lost: BTreeMap<usize, Lost>,
 }
 
@@ -227,6 +235,7 @@ impl<'j> Judge<'j> {
             places,
             source,
             steps: MAX_STEPS,
+            pairs: 0,
             lost: BTreeMap::new(),
         })
     }
@@ -237,8 +246,17 @@ impl<'j> Judge<'j> {
         let first = (beginnings.start, beginnings.start);
         let (mut met, mut stack) = (HashSet::from_iter([first]), vec![first]);
         let mut known: HashMap<(usize, usize), bool> = HashMap::default();
+        let mut looks = 0_usize;
         while let Some((one, other)) = stack.pop() {
             let (begun, beside) = (&beginnings.begun[one], &beginnings.begun[other]);
+            looks += begun.len() * beside.len();
+            if looks > MAX_PAIRS {
+                let message = format!("more than {MAX_PAIRS} pairs of terminals may begin beside each other");
+                return Err(Fault::limit(
+                    message,
+                    "write fewer terminals that may be left out, or fewer lazy rules",
+                ));
+            }
             for &(leaf, after) in begun {
                 for &(second, after_second) in beside {
                     let pair = (leaf.min(second), leaf.max(second));
@@ -308,6 +326,12 @@ impl<'j> Judge<'j> {
         }
         if !near.perhaps.is_empty() || !self.can_lose(index) {
             return self.member(LeafKind::Lazy, &near, index);
+        }
+        self.pairs += near.certain.len();
+        if self.pairs > MAX_LAZY_PAIRS {
+            let message = format!("more than {MAX_LAZY_PAIRS} pairs of lazy rules may take the same text");
+            let hint = "let the texts of lazy rules begin with different letters, or write fewer of them";
+            return Err(Fault::placed("lark/limit", message, hint, self.leaves[index].span));
         }
         self.lost.insert(index, Lost { lazy: near.certain, least: 1 });
         Ok(())

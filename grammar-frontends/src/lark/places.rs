@@ -57,6 +57,9 @@ impl Competitors {
 /// Most nodes and leaves looked at, over all lazy rules.
 const MAX_LOOKS: usize = 50_000_000;
 
+/// Most pairs of a place and a leaf that begins there.
+const MAX_BEGUN: usize = 1 << 21;
+
 type Node = usize;
 
 /// An arrow that reads no leaf.
@@ -225,17 +228,21 @@ impl Places {
     pub(super) fn beginnings(&self) -> Result<Beginnings, Fault> {
         let mut numbers: HashMap<Vec<(usize, Node)>, usize> = HashMap::default();
         let mut of_nodes: HashMap<Node, usize> = HashMap::default();
-        for (count, &entry) in self.entries.iter().enumerate() {
-            if count.saturating_mul(self.blanks.len()) > MAX_LOOKS {
+        let reads = self.reads.iter().enumerate();
+        let reads: Vec<_> =
+            reads.flat_map(|(leaf, reads)| reads.iter().map(move |&read| (leaf, read))).collect();
+        let (mut looks, mut kept) = (0, 0);
+        for &entry in &self.entries {
+            let nodes = reached(&self.blanks, &[entry], |_, _| true);
+            let begun = reads.iter().filter(|&&(_, (from, _))| nodes[from]);
+            let begun: Vec<(usize, Node)> = begun.map(|&(leaf, (_, to))| (leaf, to)).collect();
+            looks += self.blanks.len() + reads.len();
+            kept += begun.len();
+            if looks > MAX_LOOKS || kept > MAX_BEGUN {
                 let message =
                     format!("it takes more than {MAX_LOOKS} steps to tell which terminals begin together");
-                return Err(Fault::limit(message, "write a smaller grammar"));
+                return Err(Fault::limit(message, "write fewer lazy rules, or a smaller grammar"));
             }
-            let nodes = reached(&self.blanks, &[entry], |_, _| true);
-            let begun =
-                (0..self.reads.len()).flat_map(|leaf| self.reads[leaf].iter().map(move |&read| (leaf, read)));
-            let begun: Vec<_> =
-                begun.filter(|&(_, (from, _))| nodes[from]).map(|(leaf, (_, to))| (leaf, to)).collect();
             let next = numbers.len();
             of_nodes.insert(entry, *numbers.entry(begun).or_insert(next));
         }
