@@ -438,3 +438,9 @@ def test_macros_of_ebnf(compiler):
     compiled = compiler.compile_grammar(grammar)
     assert grammask.GrammarMatcher(compiled).accept_string("aBc1one two ")
     assert not grammask.GrammarMatcher(compiled).accept_string("abc1two one")
+
+
+def test_captures_of_a_whole_text(compiler):
+    text = grammask.GrammarMatcher(compiler.compile_lark('start: "<a>" body "</a>"\nbody[capture]: /(.|\\n)*/'))
+    assert text.accept_string("<a>hi</a>") and text.get_captures() == [("body", b"hi</a>")]
+    assert text.accept_token(text.stop_token_ids[0]) and text.get_captures() == [("body", b"hi")]

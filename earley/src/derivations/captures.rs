@@ -50,16 +50,21 @@ enum ItemRole {
 
 impl Derivations {
     /// The rules with a name that have ended in some reading of the text which can go on or is whole; by where they end,
-    /// inner ones first.
+    /// inner ones first. Where the text has ended, no reading goes on.
     ///
     /// # Errors
     ///
     /// Where the fuel does not suffice.
-    pub fn captures(&self, ends: CaptureEnds, fuel: &mut Fuel) -> Result<Vec<Captured>, StepError> {
+    pub fn captures(
+        &self,
+        ends: CaptureEnds,
+        has_ended: bool,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Captured>, StepError> {
         let position = self.last_position();
         let mut walk = LinkWalk { visited: HashSet::default(), stack: Vec::new(), found: HashSet::default() };
         for id in self.set(position).map(ItemId::new) {
-            if self.reads(self.items[id.index()]) {
+            if !has_ended && self.reads(self.items[id.index()]) {
                 walk.push(id, ItemRole::Open);
             }
         }

@@ -16,13 +16,14 @@
 //!   text. We accept the grammar if one of four conditions holds, and refuse it otherwise:
 //!   1. no text of `B` is the beginning of a longer text of `L`;
 //!   2. nothing follows `B`;
-//! 3. everything after `B` begins where the lazy rules may begin, and goes on after them as from the place of `B`. If a
-//!    lazy rule takes a text over that begins with a text of `B`, then it takes over the remainder after `B`, too, exactly
-//!    and alone;
+//!   3. everything after `B` begins where the lazy rules may begin, and goes on after them as from the place of `B`. If a
+//!      lazy rule takes a text over that begins with a text of `B`, then it takes over the remainder after `B`, too,
+//!      exactly and alone;
 //!   4. `B` and all terminals after it, in any order, have no text that begins with a text of `L`.
 //!
 //! [`Places`] says which terminals begin at the same place. It gives two answers, *certainly* and *perhaps*, because it
-//! does not follow from which place a rule was called.
+//! does not follow from which place a rule was called. A text that can be cut in two ways leads to two places at once. At
+//! the one a lazy rule may begin and at the other a terminal; that is *perhaps*, too.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,7 @@ impl<B: Backend> Matcher<B> {
     ///
     /// A rule counts if it has ended in some reading of the text so far that can continue, or in which the
     /// text is whole. So the answer may still change while the text continues: of `[0-9]+`, `12` is returned
-    /// before it is `123`. Rules that are open are not returned.
+    /// before it is `123`. Rules that are open are not returned. After a stop token the text is whole.
     ///
     /// The text is read once more for this, in time that grows with the text (a fraction of a millisecond for
     /// a KB). This work is kept for the next call.
@@ -34,13 +34,14 @@ impl<B: Backend> Matcher<B> {
     /// [`max_table_bytes`](crate::Limits::max_table_bytes) for the derivations.
     pub fn captures(&mut self, ends: CaptureEnds) -> Result<Vec<Capture>, MatchError> {
         let fuel = self.fuel();
+        let has_ended = self.terminated;
         let (Some(program), Some(tracker)) = (self.grammar.program(), self.tracker.as_deref_mut()) else {
             return Ok(Vec::new());
         };
         let limits = self.grammar.limits();
         let text = tracker.text();
         let (derivations, _) = tracker.catch_up(program, self.grammar.vocabulary(), limits, &fuel)?;
-        let found = derivations.captures(ends, &mut fuel.clone())?;
+        let found = derivations.captures(ends, has_ended, &mut fuel.clone())?;
         let captured = found.into_iter().map(|Captured { name, start, end }| Capture {
             name: name.into(),
             bytes: text[start..end].to_vec(),
