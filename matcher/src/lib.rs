@@ -78,6 +78,10 @@ mod store;
 #[cfg(feature = "schemars")]
 mod types;
 
+// Code that programs share in builds that are not optimised.
+#[cfg(all(debug_assertions, not(test)))]
+mod instances;
+
 pub use base::buffer_size::BufferTooSmall;
 pub use base::byte_set::ByteSet;
 pub use base::error::{CompileError, MatchError};
