@@ -24,6 +24,7 @@ use crate::arguments::{
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
 use crate::json::loads;
 use crate::settings::Settings;
+use crate::tokenizer::TokenizerInfo;
 
 /// A structure: the set of texts that a model may write. Immutable.
 ///
@@ -294,7 +295,10 @@ impl Grammar {
                              json_options=None, regex_limits=None, limits=None)")]
     fn from_lark(py: Python<'_>, lark_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
-        let _ = given.take("tokenizer_info");
+        let info = given.take("tokenizer_info").filter(|info| !info.is_none());
+        if info.is_some_and(|info| !info.is_instance_of::<TokenizerInfo>()) {
+            return Err(PyTypeError::new_err("`tokenizer_info` must be a grammask.TokenizerInfo"));
+        }
         let options = lark_arguments(&mut given)?;
         given.finish_arguments("from_lark")?;
         Self::new(py, Syntax::Lark, || read_lark(lark_string, &options))

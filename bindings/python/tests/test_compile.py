@@ -138,6 +138,10 @@ def test_lark(compiler):
         assert matcher.accept_string("n 12 [3] ")
         assert not matcher.accept_string("x")
     assert compiler.compile_lark("start: /a/").grammar == grammask.Grammar.from_lark("start: /a/")
+    for info in [None, compiler.tokenizer_info]:
+        assert grammask.Grammar.from_lark("start: /a/", tokenizer_info=info)
+    with pytest.raises(TypeError, match="tokenizer_info"):
+        grammask.Grammar.from_lark("start: /a/", tokenizer_info=5)
     with pytest.raises(grammask.InvalidGrammarError) as caught:
         compiler.compile_lark("start: NUMBER\n")
     assert (caught.value.line, caught.value.column) == (1, 8)

@@ -123,7 +123,7 @@ impl Fault {
         let [code, message, hint] = mistake.texts();
         let hint = match mistake {
             Mistake::MacroArguments => argument_hint(&written).to_owned(),
-            Mistake::UnknownCharacters => character_hint(&written).to_owned(),
+            Mistake::UnknownCharacters => character_hint(&written, dialect).to_owned(),
             _ => hint.replace('$', &written),
         };
         let message = message.replace('$', &written);
@@ -154,6 +154,9 @@ fn argument_hint(name: &str) -> &'static str {
         "Regex" => {
             "write `Regex(\"pattern\", flags=\"is\", json_string=true)`; the flags are i (case), s (`.` is any character) and u"
         }
+        "Permutation" | "Required" | "Optional" | "Repeatable" => {
+            "write `Permutation(separator, Required(e), Optional(e), Repeatable(e))`, with a part or more"
+        }
         "Substring" => "write `Substring(\"chunk\", \"chunk\")`: strings",
         _ => {
             "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes(\"..\")`"
@@ -161,10 +164,10 @@ fn argument_hint(name: &str) -> &'static str {
     }
 }
 
-fn character_hint(written: &str) -> &'static str {
+fn character_hint(written: &str, dialect: Dialect) -> &'static str {
     match written.chars().next() {
         Some('\'' | '`' | '\u{2018}'..='\u{201F}') => "strings stand in double quotes: `\"text\"`",
-        Some('/') => "a regular expression is written `Regex(\"pattern\")`",
+        Some('/') if dialect == Dialect::Ebnf => "a regular expression is written `Regex(\"pattern\")`",
         Some(':') => "a rule is written `name ::= body`",
         Some(';') => "leave it out; rules end where the next one starts",
         Some('<') => "rule names stand without angle brackets: `name`",

@@ -104,9 +104,14 @@ impl Reports<'_> {
 
     fn into_error(mut self) -> Option<Diagnostics> {
         self.found.sort_by_key(|diagnostic| diagnostic.span().map(|span| (span.start, span.end)));
+        // The end of one rule may be met as the beginning of another.
+        self.found.dedup();
         Diagnostics::from_vec(self.found)
     }
 }
+
+/// The characters that end a line, and a comment.
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
 /// Splits the tokens at rule starts: a name (and options) before `::=`.
 fn split<'t>(
@@ -150,7 +155,7 @@ fn split<'t>(
     let mut rules = Vec::with_capacity(starts.len());
     for (&(name, body, options), end) in starts.iter().zip(ends) {
         let span = tokens[name].1;
-        if name > 0 && !source[tokens[name - 1].1.range().end..span.range().start].contains('\n') {
+        if name > 0 && !source[tokens[name - 1].1.range().end..span.range().start].contains(LINE_ENDS) {
             reports.fault(Fault::new(span, Mistake::NameNotFirst));
         }
         let mut body = &tokens[body.min(end)..end];
@@ -172,7 +177,10 @@ fn until_line_end<'t>(source: &str, body: &'t [Spanned], reports: &mut Reports<'
             Token::CloseGroup => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth == 0 && *token != Token::Bar && source[span.range().end..next.range().start].contains('\n') {
+        if depth == 0
+            && *token != Token::Bar
+            && source[span.range().end..next.range().start].contains(LINE_ENDS)
+        {
             reports.fault(Fault::new(*next, Mistake::RuleEndsAtLine));
             return &body[..=index];
         }

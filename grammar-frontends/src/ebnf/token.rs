@@ -14,7 +14,7 @@ use super::options::Dialect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Logos)]
 #[logos(extras = Dialect)]
 #[logos(skip r"[ \t\r\n]+")]
-#[logos(skip("#[^\n]*", allow_greedy = true))]
+#[logos(skip("#[^\r\n]*", allow_greedy = true))]
 pub(super) enum Token {
     #[token("::=")]
     Assign,

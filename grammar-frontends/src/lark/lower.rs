@@ -168,6 +168,8 @@ impl<'a> Scope<'a, '_> {
                 return None;
             }
             Some(Definition::Broken) => return None,
+            // It may be what the mistake that was told is about.
+            None if file.has_nameless => return None,
             None => {
                 let start = &self.shared.options.start;
                 let place = file.rules.first().map_or(Span::new(0, self.source.len()), |rule| rule.name);

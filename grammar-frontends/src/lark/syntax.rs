@@ -21,6 +21,8 @@ pub(super) struct File {
     pub(super) options: Vec<(u32, Span)>,
     /// Names of rules in which something is wrong. They count as defined, so that one mistake is told once.
     pub(super) broken: Vec<Span>,
+    /// Whether something is wrong in a statement of which nobody knows what it would have defined.
+    pub(super) has_nameless: bool,
 }
 
 #[derive(Debug)]
@@ -117,8 +119,10 @@ impl<'a> TokenCursor<'a> {
             let (position, end) = (statement.start, statement.end);
             let mut parser = Parser { reader: self, position, end, depth, name: None };
             if let Err(fault) = parser.statement(file) {
-                file.broken.extend(parser.name);
-                file.broken.extend(self.announced(statement));
+                let names = parser.name.into_iter().chain(self.announced(statement));
+                let known = file.broken.len();
+                file.broken.extend(names);
+                file.has_nameless |= file.broken.len() == known;
                 report(fault);
             }
         }

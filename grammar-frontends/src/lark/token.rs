@@ -62,8 +62,9 @@ pub(super) enum Sort {
     /// `0x` and digits.
     #[regex("0[xX][0-9a-fA-F]+")]
     Hexadecimal,
-    /// Digits with a fraction.
-    #[regex(r"[0-9]+\.[0-9]+")]
+    /// Digits with a fraction, an exponent or both.
+    #[regex(r"[0-9]+\.[0-9]+([eE][+-]?[0-9]+)?")]
+    #[regex("[0-9]+[eE][+-]?[0-9]+")]
     Decimal,
     /// The name of a rule or of a terminal.
     #[regex("[A-Za-z_][A-Za-z0-9_-]*")]

@@ -4,7 +4,7 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
-use super::options::{ClassesLeft, Dialect, Groups, LetterCase, RegexOptions};
+use super::options::{ClassesLeft, Dialect, Groups, LetterCase, MAX_NESTING, RegexOptions};
 use super::translated::Translated;
 use super::{anchors, ecma, look_ahead, refusal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -49,7 +49,7 @@ pub(crate) fn compile_next(
     }
     let translated = match options.dialect {
         Dialect::Perl => Translated::identity(pattern),
-        Dialect::Ecma => ecma::translate(pattern, options.groups)?,
+        Dialect::Ecma => ecma::translate(pattern, options.groups, options.letter_case)?,
     };
     let refuse = |diagnostic: refusal::Refusal| diagnostic.into_diagnostic(&translated, pattern);
     if let (Some(place), Groups::Captured) = (translated.look_ahead, options.groups) {
@@ -60,7 +60,7 @@ pub(crate) fn compile_next(
             .into());
     }
     let ast = ParserBuilder::new()
-        .nest_limit(limits.nesting)
+        .nest_limit(limits.nesting.min(MAX_NESTING))
         .build()
         .parse(&translated.text)
         .map_err(|error| refuse(refusal::Refusal::from_ast(&error)))?;

@@ -11,26 +11,33 @@
 //! authors do not mean (`\A` is the letter A there, `\1` without groups is a control character), are refused.
 
 use grammask_grammar_ir::Span;
+use grammask_grammar_ir::hash::HashMap;
+use regex_syntax::hir::{Class, ClassUnicodeRange, HirKind};
 
 use super::look_ahead::{AHEAD, NOT_AHEAD};
-use super::options::Groups;
+use super::options::{Groups, LetterCase};
 use super::refusal::{BACK_REFERENCE, LOOK_BEHIND, WORD_BOUNDARY};
 use super::translated::Translated;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// Rewrites an ECMA-262 pattern.
-pub(super) fn translate(pattern: &str, groups: Groups) -> Result<Translated, Diagnostics> {
+pub(super) fn translate(
+    pattern: &str,
+    groups: Groups,
+    letter_case: LetterCase,
+) -> Result<Translated, Diagnostics> {
     let mut translator = Translator {
         pattern,
         position: 0,
         token: 0,
         text: String::with_capacity(pattern.len() + pattern.len() / 2),
         origins: Vec::with_capacity(pattern.len() + pattern.len() / 2),
-        dot_all: vec![DotAll::No],
+        modes: vec![Modes { dot_all: false, ignores_case: letter_case == LetterCase::Ignored }],
         previous: Previous::Nothing,
         look_ahead: None,
         look_ahead_groups: 0,
         groups,
+        complements: HashMap::default(),
     };
     while translator.position < pattern.len() {
         translator.token = translator.position;
@@ -40,11 +47,13 @@ pub(super) fn translate(pattern: &str, groups: Groups) -> Result<Translated, Dia
     Ok(Translated { text, origins, pattern_len: pattern.len(), look_ahead })
 }
 
-/// Whether `.` takes line ends too (the flag `s`).
-#[derive(Clone, Copy, PartialEq)]
-enum DotAll {
-    No,
-    Yes,
+/// The flags that hold in a group.
+#[derive(Clone, Copy, Default)]
+struct Modes {
+    /// Whether `.` takes line ends too (the flag `s`).
+    dot_all: bool,
+    /// The flag `i`.
+    ignores_case: bool,
 }
 
 /// The construct before the current token: a repeat needs something to repeat.
@@ -64,7 +73,14 @@ const WORD: &str = "0-9A-Za-z_";
 const SPACE: &str =
     "\\x09-\\x0D\\x20\\xA0\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}";
 const ANY: &str = "[\\x00-\\x{10FFFF}]";
+/// The general category of surrogates, under all its names.
+const SURROGATES: [&str; 6] =
+    ["Cs", "Surrogate", "gc=Cs", "gc=Surrogate", "General_Category=Cs", "General_Category=Surrogate"];
 const NEVER: &str = "[^\\x00-\\x{10FFFF}]";
+/// Most properties whose complements are folded: each takes up to 10 ms.
+const MAX_COMPLEMENTS: usize = 32;
+/// Longest text in which complements are written out.
+const MAX_TEXT: usize = 1 << 20;
 const NOT_LINE_END: &str = "[^\\x0A\\x0D\\x{2028}\\x{2029}]";
 
 type Outcome<T> = Result<T, Box<Diagnostic>>;
@@ -76,14 +92,16 @@ struct Translator<'p> {
     token: usize,
     text: String,
     origins: Vec<(u32, u32)>,
-    /// The flag `s`, for each group that is open.
-    dot_all: Vec<DotAll>,
+    /// Of each group that is open, and of the pattern before them.
+    modes: Vec<Modes>,
     previous: Previous,
     look_ahead: Option<Span>,
     /// Groups that stand for look-ahead; their names have to differ.
     look_ahead_groups: u32,
     /// Whether groups keep their names.
     groups: Groups,
+    /// By the names of properties: see [`complement`].
+    complements: HashMap<&'p str, Option<String>>,
 }
 
 /// The meaning of an escape.
@@ -99,6 +117,10 @@ enum Escape {
 }
 
 impl<'p> Translator<'p> {
+    fn modes(&self) -> Modes {
+        self.modes.last().copied().unwrap_or_default()
+    }
+
     fn rest(&self) -> &'p str {
         &self.pattern[self.position..]
     }
@@ -172,8 +194,8 @@ impl<'p> Translator<'p> {
         match character {
             '(' => self.group()?,
             ')' => {
-                if self.dot_all.len() > 1 {
-                    self.dot_all.pop();
+                if self.modes.len() > 1 {
+                    self.modes.pop();
                 }
                 self.atom(")");
             }
@@ -183,8 +205,7 @@ impl<'p> Translator<'p> {
             }
             '^' | '$' => self.atom(character.encode_utf8(&mut [0; 4])),
             '.' => {
-                let all = self.dot_all.last() == Some(&DotAll::Yes);
-                self.atom(if all { ANY } else { NOT_LINE_END });
+                self.atom(if self.modes().dot_all { ANY } else { NOT_LINE_END });
             }
             '*' | '+' | '?' => self.quantifier()?,
             '{' => self.brace()?,
@@ -263,7 +284,7 @@ impl<'p> Translator<'p> {
 
     /// A `(`, which has been read.
     fn group(&mut self) -> Outcome<()> {
-        let mut dot_all = self.dot_all.last().copied().unwrap_or(DotAll::No);
+        let mut modes = self.modes();
         if !self.eat("?") {
             self.emit("(");
         } else if self.eat("=") {
@@ -281,14 +302,14 @@ impl<'p> Translator<'p> {
                 Groups::Captured => self.emit(&format!("(?P<{name}>")),
             }
         } else {
-            match self.flags(dot_all)? {
+            match self.flags(modes)? {
                 (flags, inner, GroupEnd::Colon) => {
-                    dot_all = inner;
+                    modes = inner;
                     self.emit(&format!("(?{flags}:"));
                 }
                 (flags, inner, GroupEnd::Parenthesis) => {
                     // For the rest of the group around it.
-                    if let Some(current) = self.dot_all.last_mut() {
+                    if let Some(current) = self.modes.last_mut() {
                         *current = inner;
                     }
                     if !flags.is_empty() {
@@ -298,7 +319,7 @@ impl<'p> Translator<'p> {
                 }
             }
         }
-        self.dot_all.push(dot_all);
+        self.modes.push(modes);
         self.previous = Previous::Nothing;
         Ok(())
     }
@@ -329,21 +350,24 @@ impl<'p> Translator<'p> {
     }
 
     /// The flags after `(?`, without `s`, which is kept here.
-    fn flags(&mut self, mut dot_all: DotAll) -> Outcome<(String, DotAll, GroupEnd)> {
+    fn flags(&mut self, mut modes: Modes) -> Outcome<(String, Modes, GroupEnd)> {
         let mut flags = String::new();
-        let mut value = DotAll::Yes;
+        let mut value = true;
         loop {
             match self.next() {
-                Some(':') => return Ok((trim_dash(flags), dot_all, GroupEnd::Colon)),
+                Some(':') => return Ok((trim_dash(flags), modes, GroupEnd::Colon)),
                 Some(')') if self.position - self.token > "(?)".len() => {
-                    return Ok((trim_dash(flags), dot_all, GroupEnd::Parenthesis));
+                    return Ok((trim_dash(flags), modes, GroupEnd::Parenthesis));
                 }
-                Some('s') => dot_all = value,
-                Some('-') if value == DotAll::Yes => {
-                    value = DotAll::No;
+                Some('s') => modes.dot_all = value,
+                Some('-') if value => {
+                    value = false;
                     flags.push('-');
                 }
-                Some(flag @ ('i' | 'm')) if !flags.contains(flag) => flags.push(flag),
+                Some(flag @ ('i' | 'm')) if !flags.contains(flag) => {
+                    modes.ignores_case = if flag == 'i' { value } else { modes.ignores_case };
+                    flags.push(flag);
+                }
                 _ => {
                     return self.refuse(
                         "regex/syntax",
@@ -475,6 +499,23 @@ impl<'p> Translator<'p> {
             return self.refuse("regex/unicode-property", "this Unicode property is not complete", HINT);
         }
         self.position += length + 1;
+        // No text holds a surrogate.
+        if SURROGATES.contains(&name) {
+            return Ok(if letter == 'p' { NEVER } else { ANY }.to_owned());
+        }
+        if letter == 'P' && self.modes().ignores_case {
+            let known = self.complements.len();
+            let set = self.complements.entry(name).or_insert_with(|| complement(name)).clone();
+            if known == MAX_COMPLEMENTS && self.complements.len() > known
+                || set.as_ref().is_some_and(|set| self.text.len() + set.len() > MAX_TEXT)
+            {
+                let message = "the pattern ignores case in too many complements of properties";
+                return self.refuse("regex/limit", message, "name the property that is meant: `\\p{..}`");
+            }
+            if let Some(set) = set {
+                return Ok(set);
+            }
+        }
         Ok(format!("\\{letter}{{{name}}}"))
     }
 
@@ -617,6 +658,22 @@ enum GroupEnd {
 }
 
 /// A dash that no flag follows, because `s` was taken out.
+/// The complement of a property as a class, if it needs one where case is ignored: ECMA-262 takes the complement first and
+/// `regex-syntax` folds first. That is the same where all cases of a character have the property or none.
+fn complement(name: &str) -> Option<String> {
+    let parsed = regex_syntax::parse(&format!("\\P{{{name}}}")).ok()?;
+    let HirKind::Class(Class::Unicode(complement)) = parsed.kind() else { return None };
+    let mut folded = complement.clone();
+    folded.try_case_fold_simple().ok()?;
+    if folded == *complement {
+        return None;
+    }
+    let range = |range: &ClassUnicodeRange| {
+        format!("\\x{{{:X}}}-\\x{{{:X}}}", u32::from(range.start()), u32::from(range.end()))
+    };
+    Some(format!("[{}]", complement.iter().map(range).collect::<String>()))
+}
+
 fn trim_dash(mut flags: String) -> String {
     if flags.ends_with('-') {
         flags.pop();

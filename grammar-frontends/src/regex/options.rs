@@ -84,7 +84,7 @@ setters! { RegexOptions {
 pub struct RegexLimits {
     /// Longest pattern in bytes; 64 KiB by default.
     pub pattern_bytes: usize,
-    /// Deepest nesting of groups, repeats and classes; 250 by default.
+    /// Deepest nesting of groups, repeats and classes; 250 by default, and never more than 1,000.
     pub nesting: u32,
     /// Most places that stand for a large Unicode class (`\w`, `\p{L}`, a case-insensitive class); 2,000 by
     /// default. Each is up to some 800 ranges. All patterns of one grammar may have 5,000, or as many as this.
@@ -96,6 +96,9 @@ pub struct RegexLimits {
     /// the middle of a pattern make it grow faster than the pattern.
     pub expressions: usize,
 }
+
+/// Stacks of 512 KiB are enough for patterns that nest so deep.
+pub(super) const MAX_NESTING: u32 = 1_000;
 
 impl Default for RegexLimits {
     fn default() -> Self {

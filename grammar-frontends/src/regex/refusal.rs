@@ -45,8 +45,8 @@ impl Refusal {
             ),
             ErrorKind::UnicodePropertyValueNotFound => (
                 "regex/unicode-property",
-                "this Unicode property has no such value",
-                "correct the value after `=`",
+                "this Unicode property, or its value, is not known",
+                "write a general category (`\\p{L}`), a script (`\\p{Script=Greek}`) or a binary property",
             ),
             ErrorKind::InvalidUtf8 | ErrorKind::UnicodeNotAllowed => (
                 "regex/not-text",

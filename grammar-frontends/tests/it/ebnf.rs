@@ -174,12 +174,28 @@ fn escapes() {
 }
 
 #[test]
+fn comments_end_where_lines_do() {
+    let plain = printed("root ::= \"a\" | b\nb ::= \"b\"");
+    for end in ["\n", "\r", "\r\n"] {
+        for source in ["# c$root ::= \"a\" # c$ | b # c$b ::= \"b\"$", "root ::= \"a\" | b$b ::= \"b\""] {
+            assert_eq!(printed(&source.replace('$', end)), plain, "{source} with {end:?}");
+        }
+    }
+}
+
+#[test]
 fn line_breaks_are_blanks() {
     assert!(
         grammar("root\n::=\n\"a\"\n\n|\nb # c\nb ::= ( \n ) ")
             .is_same(&grammar("root ::= \"a\" | b\nb ::= \"\""))
     );
     assert!(grammar("root ::= \"a\"\r\nb ::= \"b\"\r\n").is_same(&grammar("root ::= \"a\"\nb ::= \"b\"")));
+}
+
+#[test]
+fn one_mistake_is_told_once() {
+    let error = parse("root ::= \"a\" ::= \"b\"", &EbnfOptions::default()).unwrap_err();
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
 }
 
 #[test]

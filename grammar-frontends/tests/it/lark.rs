@@ -281,6 +281,15 @@ fn attributes_are_kept() {
 }
 
 #[test]
+fn numbers_of_attributes_are_spelled_freely() {
+    let start = |number: &str| format!("start[temperature={number}]: \"a\"");
+    for number in ["2.0", "20e-1", "0.2e1", "0.2E+1"] {
+        assert_eq!(grammar(&start(number)), grammar(&start("2")), "{number}");
+    }
+    [".2", "2.", "2e", "-2"].iter().for_each(|number| drop(refused(&start(number))));
+}
+
+#[test]
 fn structures_inside() {
     let source = r#"
         start: "f(" %json {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false} ")" tail
@@ -353,6 +362,13 @@ fn every_imported_terminal_reads_its_own_kind_of_text() {
         ("SQL_COMMENT", &["-- a"], &["-"]),
     ] {
         check(&format!("start: {name}\n%import common.{name}\n"), sentences, others);
+    }
+}
+
+#[test]
+fn one_mistake_is_told_once() {
+    for (source, mistakes) in [(": \"a\"", 1), (": \"a\"\nstart: \"a\"", 1), ("a: (\nb: \"b\"", 2)] {
+        assert_eq!(refused(source).lines().count(), mistakes, "{source}");
     }
 }
 

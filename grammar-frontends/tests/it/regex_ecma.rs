@@ -23,6 +23,50 @@ fn check_with_flags(pattern: &str, flags: &str, texts: &[String]) {
 }
 
 #[test]
+fn no_text_holds_surrogates() {
+    let texts = texts(&['a', '\n', '\u{FFFD}'], 2);
+    for name in ["Cs", "Surrogate", "gc=Cs", "General_Category=Surrogate"] {
+        for pattern in [r"\p{$}", r"^\P{$}$", r"^[^\p{Cc}\p{$}]*$", r"^[^\P{$}]?$"] {
+            check(&pattern.replace('$', name), &texts);
+        }
+    }
+}
+
+/// ECMA-262 takes a property's complement before it compares characters without their case: a class matches a character if
+/// it holds the character in any case.
+#[test]
+fn complements_where_case_is_ignored() {
+    let cases =
+        [vec!['k', 'K', '\u{212A}'], vec!['\u{1C4}', '\u{1C5}', '\u{1C6}'], vec!['ß', 'ẞ'], vec!['7']];
+    for property in ["Lu", "Ll", "Lt", "L", "Script=Latin", "Lowercase", "Any"] {
+        for members in [r"\P{$}", r"\P{$}7", r"\p{$}"] {
+            let members = members.replace('$', property);
+            let exact = regress::Regex::with_flags(&format!("[{members}]"), "u").unwrap();
+            let [class, complement, other] = [
+                format!("(?i:^[{members}]$)"),
+                format!("(?i)^[^{members}]$"),
+                format!("(?i:(?-i:^[{members}]$))"),
+            ]
+            .map(|pattern| Recogniser::new(&parse(&pattern, &RegexOptions::json_schema()).unwrap()));
+            for cases in &cases {
+                let is_member = |case: &char| exact.find(&case.to_string()).is_some();
+                for case in cases {
+                    let text = case.to_string();
+                    let matches = cases.iter().any(is_member);
+                    assert_eq!(class.accepts(text.as_bytes()), matches, "{members} {text}");
+                    assert_eq!(complement.accepts(text.as_bytes()), !matches, "[^{members}] {text}");
+                    assert_eq!(
+                        other.accepts(text.as_bytes()),
+                        is_member(case),
+                        "{members} {text}, in its case"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn unicode_mode() {
     let alphabet = [
         'a',

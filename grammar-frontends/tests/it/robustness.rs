@@ -169,6 +169,21 @@ fn recursive_schema(rng: &mut Rng, depth: usize) -> String {
 
 /// Proofs that alternatives exclude each other ask for normal forms, which ask for proofs.
 #[test]
+fn patterns_fit_small_stacks_under_any_limit() {
+    let compile_all = || {
+        let limits = RegexLimits::default().nesting(u32::MAX).pattern_bytes(1 << 20);
+        let options = RegexOptions::json_schema().limits(limits);
+        for open in ["(?:", "(?=", "(?!"] {
+            let nested = |depth: usize| format!("{}a{}a", open.repeat(depth), ")".repeat(depth));
+            assert!(regex::parse(&nested(900), &options).is_ok(), "{open}");
+            let refused = regex::parse(&nested(20_000), &options).unwrap_err().to_string();
+            assert!(refused.contains("more than 1000 levels"), "{refused}");
+        }
+    };
+    std::thread::Builder::new().stack_size(512 << 10).spawn(compile_all).unwrap().join().unwrap();
+}
+
+#[test]
 fn schemas_that_refer_to_themselves_fit_small_stacks() {
     let compile_all = || {
         let options = json_schema::JsonSchemaOptions::default();
