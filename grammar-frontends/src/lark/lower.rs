@@ -73,9 +73,9 @@ pub(super) struct Lexeme {
 
 /// The texts of a terminal, and a language of which they are the shortest ones, if they are those of a lazy rule.
 #[derive(Clone, Copy)]
-struct Languages {
-    texts: ExprId,
-    loose: ExprId,
+pub(super) struct Languages {
+    pub(super) texts: ExprId,
+    pub(super) loose: ExprId,
 }
 
 impl Languages {
@@ -308,12 +308,12 @@ impl<'a> Scope<'a, '_> {
         }
         let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
-        let (language, loose, texts, options) = match attributes.end {
+        let (languages, texts, options) = match attributes.end {
             None => {
                 let shortest = if attributes.lazy { shortest(builder, body) } else { body };
                 let texts = attributes.max_chars.map_or(shortest, |most| at_most(builder, shortest, most));
                 let loose = if attributes.max_chars.is_none() { body } else { texts };
-                (texts, loose, texts, self.rule_options(rule, &attributes, 0)?)
+                (Languages { texts, loose }, texts, self.rule_options(rule, &attributes, 0)?)
             }
             Some(end) => self.terminated(rule, &attributes, body, end)?,
         };
@@ -322,7 +322,6 @@ impl<'a> Scope<'a, '_> {
             return Ok(texts);
         }
         let kind = if attributes.commits() { LeafKind::Lazy } else { LeafKind::Text };
-        let languages = Languages { texts: language, loose };
         let texts = self.leaf(self.text(rule.name), texts, languages, kind, Some(rule.name))?;
         // A rule of this kind stands for one terminal. The skipped text after it is no part of it, so the
         // terminal becomes a rule of its own.

@@ -4,7 +4,7 @@ use grammask_grammar_ir::{ExprId, RuleOptions, Span};
 
 use super::attributes::Attributes;
 use super::fault::Fault;
-use super::lower::Scope;
+use super::lower::{Languages, Scope};
 use super::syntax::RuleSyntax;
 use super::terminator::Terminator;
 use super::token::Sort;
@@ -24,23 +24,21 @@ struct TerminatedTexts {
     /// The text before the end.
     text: ExprId,
     whole: ExprId,
-    /// All of it, without what is counted.
-    language: ExprId,
-    /// A language of which these are the shortest texts.
-    loose: ExprId,
+    /// Of all of it, without what is counted.
+    languages: Languages,
     shape: Concatenation,
 }
 
 impl Scope<'_, '_> {
-    /// The language of a rule whose body goes on up to an end, and a language of which that has the shortest texts. Then its
-    /// texts with what is told of their parts, and the attributes that the grammar keeps.
+    /// The languages of a rule whose body goes on up to an end, its texts with what is told of their parts, and the attributes
+    /// that the grammar keeps.
     pub(super) fn terminated(
         &mut self,
         rule: &RuleSyntax,
         attributes: &Attributes,
         body: ExprId,
         end: (Sort, Span),
-    ) -> Result<(ExprId, ExprId, ExprId, RuleOptions), Fault> {
+    ) -> Result<(Languages, ExprId, RuleOptions), Fault> {
         let captured = attributes.capture.or(attributes.end_capture);
         let has_bound = attributes.max_tokens.is_some() || attributes.max_chars.is_some();
         let terminator = match has_bound || captured.is_some() {
@@ -68,8 +66,8 @@ impl Scope<'_, '_> {
             }
         };
         let Some(named) = captured else {
-            let TerminatedTexts { language, loose, whole, .. } = terminated;
-            return Ok((language, loose, whole, self.rule_options(rule, attributes, 0)?));
+            let TerminatedTexts { languages, whole, .. } = terminated;
+            return Ok((languages, whole, self.rule_options(rule, attributes, 0)?));
         };
         let builder = &mut self.shared.builder;
         let lengths = terminator.and_then(|it| it.by_length(builder)).ok_or_else(|| {
@@ -81,7 +79,7 @@ impl Scope<'_, '_> {
             )
         })?;
         let (texts, options) = self.cut(rule, attributes, &terminated, &lengths)?;
-        Ok((terminated.language, terminated.loose, texts, options))
+        Ok((terminated.languages, texts, options))
     }
 
     /// The end of a rule, written out if it has few forms.
@@ -119,7 +117,7 @@ impl Scope<'_, '_> {
         if let Some(most) = attributes.max_chars {
             text = at_most(builder, text, most);
         }
-        let language = builder.sequence([text, end]);
+        let texts = builder.sequence([text, end]);
         let before = attributes.max_chars.map_or(body, |most| at_most(builder, body, most));
         let loose = builder.sequence([before, end]);
         if let Some((most, _)) = attributes.max_tokens {
@@ -129,7 +127,12 @@ impl Scope<'_, '_> {
             text = self.shared.builder.rule(counted);
         }
         let whole = self.shared.builder.sequence([text, end]);
-        Ok(Some(TerminatedTexts { text, whole, language, loose, shape: Concatenation::Parts }))
+        Ok(Some(TerminatedTexts {
+            text,
+            whole,
+            languages: Languages { texts, loose },
+            shape: Concatenation::Parts,
+        }))
     }
 
     fn shortest(
@@ -143,13 +146,8 @@ impl Scope<'_, '_> {
         let text = attributes.max_chars.map_or(body, |most| at_most(builder, body, most));
         let terminated = builder.sequence([text, end]);
         let whole = shortest(builder, terminated);
-        Ok(TerminatedTexts {
-            text,
-            whole,
-            language: whole,
-            loose: terminated,
-            shape: Concatenation::Shortest,
-        })
+        let languages = Languages { texts: whole, loose: terminated };
+        Ok(TerminatedTexts { text, whole, languages, shape: Concatenation::Shortest })
     }
 
     fn expression_of(&mut self, (sort, span): (Sort, Span)) -> Result<ExprId, Fault> {
