@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
 use anyhow::{Context, Result, bail};
@@ -81,37 +82,57 @@ pub(crate) struct StructureArguments {
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     schema: Option<String>,
     /// A JSON Schema, as text
-    #[arg(long, value_name = "JSON", help_heading = "Structure (exactly one)")]
+    #[arg(long, allow_hyphen_values = true, value_name = "JSON", help_heading = "Structure (exactly one)")]
     schema_text: Option<String>,
     /// A grammar in EBNF: a file, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     ebnf: Option<String>,
     /// A grammar in EBNF, as text
-    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "GRAMMAR",
+        help_heading = "Structure (exactly one)"
+    )]
     ebnf_text: Option<String>,
     /// A grammar in GBNF: a file, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     gbnf: Option<String>,
     /// A grammar in GBNF, as text
-    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "GRAMMAR",
+        help_heading = "Structure (exactly one)"
+    )]
     gbnf_text: Option<String>,
     /// A grammar in Lark's notation: a file, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     lark: Option<String>,
     /// A grammar in Lark's notation, as text
-    #[arg(long, value_name = "GRAMMAR", help_heading = "Structure (exactly one)")]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "GRAMMAR",
+        help_heading = "Structure (exactly one)"
+    )]
     lark_text: Option<String>,
     /// A file that holds a regular expression, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     regex: Option<String>,
     /// A regular expression, which the whole text must match
-    #[arg(long, value_name = "PATTERN", help_heading = "Structure (exactly one)")]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "PATTERN",
+        help_heading = "Structure (exactly one)"
+    )]
     regex_text: Option<String>,
     /// A structural tag: a file, or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     tag: Option<String>,
     /// A structural tag, as text
-    #[arg(long, value_name = "JSON", help_heading = "Structure (exactly one)")]
+    #[arg(long, allow_hyphen_values = true, value_name = "JSON", help_heading = "Structure (exactly one)")]
     tag_text: Option<String>,
 }
 
@@ -168,12 +189,20 @@ impl StructureArguments {
 /// Reads a text file, or standard input for `-`.
 pub(crate) fn read_text(name: &str) -> Result<String> {
     let bytes = read_bytes(name)?;
-    String::from_utf8(bytes).with_context(|| format!("`{name}` is not UTF-8"))
+    String::from_utf8(bytes).with_context(|| match name {
+        "-" => "standard input is not UTF-8".to_owned(),
+        name => format!("`{name}` is not UTF-8"),
+    })
 }
 
 /// Reads a file, or standard input for `-`.
 pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
+    /// Whether standard input was read.
+    static IS_READ: AtomicBool = AtomicBool::new(false);
     if name == "-" {
+        if IS_READ.swap(true, Ordering::Relaxed) {
+            bail!("standard input can be read once; name a file for one of the two");
+        }
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
         return Ok(bytes);

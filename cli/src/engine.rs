@@ -1,6 +1,7 @@
 //! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
 //! one text.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, CompileOptions};
 use grammask::gbnf;
+use grammask::ir::{Dispatch, Expr, ExprId, Pattern, PatternPart};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
@@ -350,7 +352,8 @@ impl ToolStructure {
         reasoning: arguments::Reasoning,
         key_order: arguments::ArgumentOrder,
     ) -> Result<Self> {
-        let format = ToolFormat::named(model).map_err(|error| anyhow!("{error}"))?;
+        let format = ToolFormat::named(model)
+            .map_err(|error| anyhow!("{}", error.to_string().trim_start_matches("error: ")))?;
         let read = ToolRequest::parse(&request.text).map_err(|error| reject(request, &error))?;
         let read = read.reasoning(match reasoning {
             arguments::Reasoning::Enabled => Reasoning::Enabled,
@@ -412,6 +415,32 @@ fn read(text: &StructureText, schema: &SchemaArguments) -> Result<(Grammar, Vec<
         Syntax::Tools => bail!("requests with tools need a model family; use `grammask tools`"),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)
+}
+
+/// Whether a structure names tokens. One that cannot be read names none.
+pub(crate) fn names_tokens(text: &StructureText, schema: &SchemaArguments) -> bool {
+    if !matches!(text.syntax, Syntax::Ebnf | Syntax::Lark | Syntax::StructuralTag) {
+        return false;
+    }
+    let Ok((grammar, _)) = read(text, schema) else { return false };
+    let is_token =
+        |pattern: &Pattern| pattern.parts().iter().any(|part| matches!(part, PatternPart::Token(_)));
+    let mut open: Vec<ExprId> = grammar.rule_ids().map(|rule| grammar.rule(rule).body()).collect();
+    let mut met: HashSet<ExprId> = open.iter().copied().collect();
+    while let Some(id) = open.pop() {
+        let is_found = match grammar.expr(id) {
+            Expr::Token(_) | Expr::ExcludeToken(_) => true,
+            Expr::TagDispatch(Dispatch { triggers, stops, excludes, .. }) => {
+                [triggers, stops, excludes].into_iter().flatten().any(is_token)
+            }
+            _ => false,
+        };
+        if is_found {
+            return true;
+        }
+        open.extend(grammar.operands(id).iter().filter(|&&operand| met.insert(operand)));
+    }
+    false
 }
 
 /// How structural tags are read: objects in them that declare members allow no others.

@@ -9,6 +9,7 @@ mod arguments;
 mod command;
 mod engine;
 mod escape;
+mod output;
 mod place;
 mod progress;
 mod sampler;
@@ -18,6 +19,7 @@ mod token_class;
 mod verdict;
 mod writer;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -93,14 +95,15 @@ fn report(global: &Global, error: &anyhow::Error) -> ExitCode {
     let code = if error.downcast_ref::<Indeterminate>().is_some() { 3 } else { 2 };
     let mut value = serde_json::json!({ "error": format!("{error:#}") });
     if let Some(rejected) = error.downcast_ref::<Rejected>() {
-        anstream::eprint!("{}", rejected.rendered);
+        let _ = write!(anstream::stderr(), "{}", rejected.rendered);
         value["findings"] = serde_json::json!(rejected.findings);
     } else {
         let error_style = style::ERROR;
-        anstream::eprintln!("{error_style}error{error_style:#}: {error:#}");
+        let _ = writeln!(anstream::stderr(), "{error_style}error{error_style:#}: {error:#}");
     }
+    // Where it cannot be told, the status says it.
     if global.json {
-        anstream::println!("{value}");
+        let _ = output::line(value);
     }
     ExitCode::from(code)
 }

@@ -1,5 +1,6 @@
 //! Whether a text obeys a structure: the report of `grammask check`, and of `grammask tools` for an answer.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::Global;
 use crate::engine::{Capture, Structure};
 use crate::escape::{byte_set, quoted, shortened};
+use crate::output;
 use crate::place::Place;
 use crate::style;
 
@@ -22,19 +24,32 @@ struct Refusal {
     forced: Vec<u8>,
 }
 
-/// Editors and shells end texts with a line feed that the structure knows nothing of.
-pub(crate) fn trim(text: &mut Vec<u8>) {
-    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
-    text.truncate(end);
+/// The line breaks at the end of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineBreaks {
+    Kept,
+    /// Editors and shells end texts with one that the structure knows nothing of: left out, unless the structure takes them.
+    Optional,
 }
 
 /// Says whether a text obeys a structure.
-pub(crate) fn report(global: &Global, structure: &Structure, text: &[u8]) -> Result<ExitCode> {
-    let outcome = examine(structure, text)?;
+pub(crate) fn report(
+    global: &Global,
+    structure: &Structure,
+    text: &[u8],
+    line_breaks: LineBreaks,
+) -> Result<ExitCode> {
+    let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
+    let mut text = text;
+    let mut outcome = examine(structure, text)?;
+    if outcome.is_err() && end < text.len() && line_breaks == LineBreaks::Optional {
+        text = &text[..end];
+        outcome = examine(structure, text)?;
+    }
     if global.json {
-        print_json(&outcome);
+        output::line(as_json(&outcome))?;
     } else {
-        print(&outcome, text.len());
+        print(&outcome, text.len())?;
     }
     Ok(ExitCode::from(u8::from(outcome.is_err())))
 }
@@ -73,40 +88,43 @@ impl Refusal {
     }
 }
 
-fn print(outcome: &Outcome, length: usize) {
+fn print(outcome: &Outcome, length: usize) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
     let (ok, error, text, forced, faint) =
         (style::OK, style::ERROR, style::TEXT, style::FORCED, style::FAINT);
     let refusal = match outcome {
         Ok(captures) => {
-            anstream::println!("{ok}ok{ok:#}: the text obeys the structure ({length} bytes)");
+            writeln!(out, "{ok}ok{ok:#}: the text obeys the structure ({length} bytes)")?;
             for capture in captures {
                 let (start, bytes) = (capture.range.start, quoted(&capture.bytes));
-                anstream::println!("{} at byte {start}: {text}{bytes}{text:#}", capture.name);
+                writeln!(out, "{} at byte {start}: {text}{bytes}{text:#}", capture.name)?;
             }
-            return;
+            return Ok(());
         }
         Err(refusal) => refusal,
     };
     let place = &refusal.place;
-    anstream::println!(
+    writeln!(
+        out,
         "{error}refused{error:#} at line {}, column {} (byte {}): {}",
         place.line,
         place.column,
         place.byte,
         refusal.message(),
-    );
+    )?;
     let number = place.line.to_string();
-    anstream::println!("{faint}{number} |{faint:#} {}", place.excerpt);
+    writeln!(out, "{faint}{number} |{faint:#} {}", place.excerpt)?;
     let margin = " ".repeat(number.len());
-    anstream::println!("{faint}{margin} |{faint:#} {}{error}^{error:#}", " ".repeat(place.caret));
+    writeln!(out, "{faint}{margin} |{faint:#} {}{error}^{error:#}", " ".repeat(place.caret))?;
     if !refusal.forced.is_empty() {
         let required = shortened(&quoted(&refusal.forced), 60);
-        anstream::println!("only this may follow: {forced}{required}{forced:#}");
+        writeln!(out, "only this may follow: {forced}{required}{forced:#}")?;
     } else if !refusal.expected.is_empty() {
         let expected = refusal.expected.iter().take(16).cloned().collect::<Vec<_>>().join(", ");
         let more = if refusal.expected.len() > 16 { ", ..." } else { "" };
-        anstream::println!("possible here: {text}{expected}{more}{text:#}");
+        writeln!(out, "possible here: {text}{expected}{more}{text:#}")?;
     }
+    Ok(())
 }
 
 /// Captures as JSON, with their places in bytes.
@@ -118,8 +136,8 @@ pub(crate) fn captures_as_json(captures: &[Capture]) -> Value {
     captures.iter().map(as_json).collect()
 }
 
-fn print_json(outcome: &Outcome) {
-    let value = match outcome {
+fn as_json(outcome: &Outcome) -> Value {
+    match outcome {
         Ok(captures) if captures.is_empty() => json!({ "ok": true }),
         Ok(captures) => json!({ "ok": true, "captures": captures_as_json(captures) }),
         Err(refusal) => json!({
@@ -131,8 +149,7 @@ fn print_json(outcome: &Outcome) {
             "expected": refusal.expected,
             "forced": String::from_utf8_lossy(&refusal.forced),
         }),
-    };
-    anstream::println!("{value}");
+    }
 }
 
 #[cfg(test)]

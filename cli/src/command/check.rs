@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, read_bytes};
-use crate::engine::{Structure, Vocabulary};
-use crate::verdict::{report, trim};
+use crate::engine::{self, Structure, Vocabulary};
+use crate::verdict::{LineBreaks, report};
 
 #[derive(clap::Args)]
 pub(crate) struct CheckArguments {
@@ -20,24 +20,30 @@ pub(crate) struct CheckArguments {
     #[arg(default_value = "-")]
     file: String,
     /// The text itself
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long, conflicts_with = "file", allow_hyphen_values = true)]
     text: Option<String>,
-    /// Takes line feeds at the end of the text as part of it
+    /// Takes line breaks at the end of the text as part of it, even where the structure allows none
     #[arg(long)]
     keep_newline: bool,
 }
 
 pub(crate) fn run(global: &Global, arguments: &CheckArguments) -> Result<ExitCode> {
     let structure = arguments.structure.read()?;
-    let mut text = match &arguments.text {
+    let text = match &arguments.text {
         Some(text) => text.clone().into_bytes(),
         None => read_bytes(&arguments.file)?,
     };
-    if !arguments.keep_newline && arguments.text.is_none() {
-        trim(&mut text);
+    let line_breaks = match arguments.keep_newline || arguments.text.is_some() {
+        true => LineBreaks::Kept,
+        false => LineBreaks::Optional,
+    };
+    if engine::names_tokens(&structure, &arguments.schema) {
+        bail!(
+            "the structure names tokens, and which text they stand for depends on a vocabulary; see `grammask mask`"
+        );
     }
     // Whether bytes are allowed depends on no vocabulary: the smallest does.
     let structure =
         Structure::compile(&structure, &arguments.schema, &arguments.engine, &Vocabulary::of_bytes()?)?;
-    report(global, &structure, &text)
+    report(global, &structure, &text, line_breaks)
 }

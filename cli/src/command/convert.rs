@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::arguments::{Global, SchemaArguments, StructureArguments};
 use crate::engine;
+use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct ConvertArguments {
@@ -20,9 +21,9 @@ pub(crate) fn run(global: &Global, arguments: &ConvertArguments) -> Result<ExitC
     let grammar = engine::parse(&arguments.structure.read()?, &arguments.schema)?;
     let ebnf = engine::to_ebnf(&grammar);
     if global.json {
-        anstream::println!("{}", json!({ "ebnf": ebnf, "rules": engine::rule_names(&grammar) }));
+        output::line(json!({ "ebnf": ebnf, "rules": engine::rule_names(&grammar) }))?;
     } else {
-        anstream::println!("{}", ebnf.trim_end());
+        output::line(ebnf.trim_end())?;
     }
     Ok(ExitCode::SUCCESS)
 }

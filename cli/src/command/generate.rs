@@ -11,6 +11,7 @@ use crate::arguments::{
 };
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{quoted, shortened};
+use crate::output;
 use crate::style;
 use crate::table::{self, Column};
 use crate::verdict::captures_as_json;
@@ -56,7 +57,7 @@ pub(crate) fn run(global: &Global, arguments: &GenerateArguments) -> Result<Exit
             trace(&vocabulary, &writing)?;
         }
         if global.json {
-            anstream::println!("{}", as_json(&vocabulary, &writing, seed));
+            output::line(as_json(&vocabulary, &writing, seed))?;
         } else {
             // The text is data: it goes out byte by byte as it is, whatever it holds.
             let mut out = std::io::stdout().lock();
@@ -94,7 +95,8 @@ fn trace(vocabulary: &Vocabulary, writing: &Writing) -> Result<()> {
     let mut out = anstream::stderr().lock();
     table::write(&mut out, &columns, &rows)?;
     let faint = style::FAINT;
-    let total: f64 = writing.steps.iter().map(|step| step.microseconds).sum();
+    // The sum of nothing is -0.
+    let total = writing.steps.iter().fold(0.0, |sum, step| sum + step.microseconds);
     writeln!(
         out,
         "{faint}{} tokens, {} bytes, {total:.0} us; ending: {}{faint:#}",

@@ -12,6 +12,7 @@ use crate::arguments::{
 };
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
+use crate::output;
 use crate::place::Place;
 use crate::style;
 use crate::table::{self, Column};
@@ -27,7 +28,7 @@ pub(crate) struct MaskArguments {
     #[command(flatten)]
     vocabulary: VocabularyArguments,
     /// The text so far
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     prefix: String,
     /// A file with the text so far, or `-` for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "prefix")]
@@ -68,7 +69,7 @@ pub(crate) fn run(global: &Global, arguments: &MaskArguments) -> Result<ExitCode
             "next": next,
             "tokens": tokens,
         });
-        anstream::println!("{value}");
+        output::line(value)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (head, style) = (style::HEAD, style::FORCED);

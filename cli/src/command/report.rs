@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::arguments::{Global, SchemaArguments, StructureArguments, Syntax};
 use crate::engine;
+use crate::output;
 use crate::style;
 use crate::table::{self, Column};
 
@@ -24,7 +25,7 @@ pub(crate) fn run(global: &Global, arguments: &ReportArguments) -> Result<ExitCo
     }
     let (rows, is_refused, json) = engine::schema_report(&text, &arguments.schema)?;
     if global.json {
-        anstream::println!("{json}");
+        output::line(json)?;
     } else {
         let columns = [
             Column::left("place", style::FAINT),

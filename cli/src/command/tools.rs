@@ -10,9 +10,10 @@ use crate::arguments::{
     ArgumentOrder, Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
 };
 use crate::engine::{JsonValue, ToolStructure, Vocabulary, model_families};
+use crate::output;
 use crate::style;
 use crate::table::{self, Column};
-use crate::verdict::{report, trim};
+use crate::verdict::{LineBreaks, report};
 use crate::writer::Writer;
 
 #[derive(clap::Args)]
@@ -62,13 +63,12 @@ pub(crate) fn run(global: &Global, arguments: &ToolsArguments) -> Result<ExitCod
     let request = request(tools, arguments)?;
     let made = ToolStructure::make(model, &request, arguments.reasoning, arguments.key_order)?;
     if let Some(file) = &arguments.check {
-        let mut answer = read_bytes(file)?;
-        trim(&mut answer);
+        let answer = read_bytes(file)?;
         let structure = made.compile(&request, &Vocabulary::of_bytes()?)?;
-        return report(global, &structure, &answer);
+        return report(global, &structure, &answer, LineBreaks::Optional);
     }
     let Some(count) = arguments.sample else {
-        anstream::println!("{}", format!("{:#}", made.as_json()));
+        output::line(format_args!("{:#}", made.as_json()))?;
         return Ok(ExitCode::SUCCESS);
     };
     // Marks that are special tokens have no bytes to show: the sample is of text tokens alone.
@@ -78,7 +78,7 @@ pub(crate) fn run(global: &Global, arguments: &ToolsArguments) -> Result<ExitCod
     for number in 0..count {
         let writing = writer.write(&structure, arguments.seed.wrapping_add(number), arguments.max_tokens)?;
         if global.json {
-            anstream::println!("{}", json!({ "text": String::from_utf8_lossy(&writing.bytes) }));
+            output::line(json!({ "text": String::from_utf8_lossy(&writing.bytes) }))?;
         } else {
             let mut out = std::io::stdout().lock();
             out.write_all(&writing.bytes)?;
@@ -126,7 +126,7 @@ fn list(global: &Global) -> Result<()> {
             .iter()
             .map(|[name, aliases, models]| json!({"name": name, "aliases": aliases, "models": models}))
             .collect();
-        anstream::println!("{}", Value::Array(families));
+        output::line(Value::Array(families))?;
         return Ok(());
     }
     let columns = [

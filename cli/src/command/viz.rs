@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::arguments::{Global, SchemaArguments, StructureArguments};
 use crate::engine::{self, Drawing};
+use crate::output;
 
 #[derive(clap::Args)]
 pub(crate) struct VizArguments {
@@ -34,8 +35,8 @@ pub(crate) fn run(global: &Global, arguments: &VizArguments) -> Result<ExitCode>
         Some(file) => {
             fs::write(file, drawing).with_context(|| format!("cannot write `{}`", file.display()))?;
         }
-        None if global.json => anstream::println!("{}", json!({ "drawing": drawing })),
-        None => anstream::println!("{}", drawing.trim_end()),
+        None if global.json => output::line(json!({ "drawing": drawing }))?,
+        None => output::line(drawing.trim_end())?,
     }
     Ok(ExitCode::SUCCESS)
 }

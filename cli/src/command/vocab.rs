@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::engine::{TokenId, TokenKind};
+use crate::output;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ pub(crate) struct VocabArguments {
     #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = parse_range)]
     ids: Vec<(u32, u32)>,
     /// Shows the tokens that hold this text
-    #[arg(long, value_name = "TEXT", conflicts_with = "ids")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "ids", allow_hyphen_values = true)]
     find: Option<String>,
     /// Shows at most this many tokens in a list
     #[arg(long, default_value_t = 20, value_name = "COUNT")]
@@ -86,7 +87,7 @@ fn kind_name(kind: TokenKind) -> &'static str {
 fn list(global: &Global, vocabulary: &Vocabulary, ids: &[TokenId]) -> Result<ExitCode> {
     if global.json {
         let tokens: Vec<Value> = ids.iter().map(|&id| describe(vocabulary, id)).collect();
-        anstream::println!("{}", Value::Array(tokens));
+        output::line(Value::Array(tokens))?;
         return Ok(ExitCode::SUCCESS);
     }
     let columns =
@@ -131,7 +132,7 @@ fn summary(global: &Global, vocabulary: &Vocabulary, limit: usize) -> Result<Exi
             "missing_bytes": missing,
             "longest": tokens(&longest),
         });
-        anstream::println!("{value}");
+        output::line(value)?;
         return Ok(ExitCode::SUCCESS);
     }
     let head = style::HEAD;

@@ -148,3 +148,76 @@ fn structural_tags_are_structures() {
     ]);
     assert!(wrong.code == 2 && wrong.err.contains("/format"), "{wrong:?}");
 }
+
+#[test]
+fn values_may_begin_with_a_dash() {
+    assert_eq!(run(&["check", "--schema-text", r#"{"type":"integer"}"#, "--text", "-5"]).code, 0);
+    assert_eq!(run(&["check", "--regex-text", "-?[0-9]", "--text", "5"]).code, 0);
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let run = crate::program::run_with(&["check", "--regex", "-"], "a");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("standard input can be read once"), "{}", run.err);
+}
+
+#[test]
+fn line_breaks_at_the_end_are_optional() {
+    let check = |grammar: &str, text: &str, options: &[&str]| {
+        crate::program::run_with(&[&["check", "--ebnf-text", grammar], options].concat(), text).code
+    };
+    for text in ["ab", "ab\n", "ab\r\n"] {
+        assert_eq!(check("root ::= [a-z]{2}", text, &[]), 0, "{text:?}");
+    }
+    assert_eq!(check("root ::= [a-z]{2}", "ab\n", &["--keep-newline"]), 1);
+    assert_eq!(check(r#"root ::= [a-z]{2} "\n""#, "ab\n", &[]), 0);
+    assert_eq!(check(r#"root ::= [a-z]{2} "\n"?"#, "ab\n\n", &[]), 0);
+    assert_eq!(check(r#"root ::= [a-z]{2} "\n""#, "ab", &[]), 1);
+}
+
+/// A token stands for other bytes in each vocabulary.
+#[test]
+fn tokens_need_a_vocabulary() {
+    let dispatch = r#"root ::= TokenTagDispatch((5, "a"))"#;
+    for (option, source) in [
+        ("--ebnf-text", "root ::= Token(5)"),
+        ("--ebnf-text", r#"root ::= "a" ("b" | ExcludeToken(5))"#),
+        ("--ebnf-text", dispatch),
+        ("--lark-text", "start: <[5]>"),
+        ("--tag-text", r#"{"type":"structural_tag","format":{"type":"token","token":5}}"#),
+    ] {
+        let run = run(&["check", option, source, "--text", "a"]);
+        assert_eq!(run.code, 2, "{source}: {}", run.out);
+        assert!(run.err.contains("names tokens"), "{source}: {}", run.err);
+    }
+    let text = r#"{"type":"structural_tag","format":{"type":"const_string","value":"<|im_end|>"}}"#;
+    assert_eq!(run(&["check", "--tag-text", text, "--text", "<|im_end|>"]).code, 0);
+}
+
+/// Programs read it, control characters included.
+#[test]
+fn data_is_written_as_it_is() {
+    let generated = run(&["generate", "--json", "--regex-text", r"a\x7fb"]);
+    assert_eq!(generated.json()["text"], "a\u{7f}b");
+    assert_eq!(run(&["convert", "--regex-text", r"a\x7fb", "--json"]).code, 0);
+    let refused = run(&["check", "--json", "--regex-text", r"a\x7fb", "--text", "a"]);
+    assert_eq!(refused.json()["forced"], "\u{7f}b");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+    for arguments in [
+        ["check", "--regex-text", "a", "--text", "a"].as_slice(),
+        &["check", "--regex-text", "a", "--text", "b", "--json"],
+        &["convert", "--regex-text", "a"],
+        &["viz", "--regex-text", "a"],
+        &["generate", "--regex-text", "a", "--json"],
+    ] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_grammask"));
+        let status = program.args(arguments).stdout(full()).stderr(full()).status();
+        assert_eq!(status.ok().and_then(|status| status.code()), Some(2), "{arguments:?}");
+    }
+}
