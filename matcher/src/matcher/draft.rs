@@ -59,9 +59,9 @@ pub enum DraftError {
         /// Length of the array of tokens.
         tokens: usize,
     },
-    /// A node does not exist, is named twice, or is the root.
+    /// A node does not exist, is named twice, is the root, or is a sibling of the root.
     #[error(
-        "a draft tree must name each node but node 0 at most once, and no other; node {by} names {named} against that"
+        "a draft tree must name each node but node 0 at most once, and no other, and node 0 has no sibling; node {by} names {named} against that"
     )]
     NotATree {
         /// The node that names another.
@@ -130,12 +130,12 @@ impl DraftTree {
     }
 
     /// A tree as engines encode it: for each node its first child, its next sibling and its token, -1 where there is
-    /// none. Nodes that no other node names are not part of the tree, and siblings of the root do not count.
+    /// none. Nodes that no other node names are not part of the tree.
     ///
     /// # Errors
     ///
-    /// Where the arrays are no tree: every node is named at most once and the root never, so that walking it comes to
-    /// an end.
+    /// Where the arrays are no tree. Every node is named at most once and the root never, so that walking it comes to
+    /// an end. The root has no sibling.
     pub fn from_arrays(
         first_child: &[i64],
         next_sibling: &[i64],
@@ -147,6 +147,11 @@ impl DraftTree {
                 next_sibling: next_sibling.len(),
                 tokens: tokens.len(),
             });
+        }
+        if let Some(&named) = next_sibling.first()
+            && named != -1
+        {
+            return Err(DraftError::NotATree { by: 0, named });
         }
         // The root is named by nobody, and each other node once at most. So no walk from the root comes to a
         // node twice. A node that nothing names is allowed: its row stays skipped.
@@ -174,8 +179,7 @@ impl DraftTree {
             });
         }
         for (number, &named) in next_sibling.iter().enumerate() {
-            let sibling = node(number, named)?;
-            nodes[number].next_sibling = sibling.filter(|_| number != 0);
+            nodes[number].next_sibling = node(number, named)?;
         }
         Ok(Self { nodes })
     }

@@ -234,6 +234,7 @@ fn arrays_that_are_no_tree() {
         assert!(matches!(tree(&child, &sibling), Err(DraftError::NotATree { by: 1, .. })));
     }
     assert!(matches!(tree(&[1, -1, -1], &[-1, 2, 2]), Err(DraftError::NotATree { by: 2, named: 2 })));
+    assert!(matches!(tree(&[1, -1, -1], &[2, -1, -1]), Err(DraftError::NotATree { by: 0, named: 2 })));
     assert!(matches!(tree(&[-2, -1, -1], &[-1; 3]), Err(DraftError::NotATree { by: 0, named: -2 })));
     let mut matcher = grammar(Limits::default()).matcher();
     let draft = DraftTree::from_arrays(&[1, -1], &[-1, -1], &[0, 0]).unwrap();
