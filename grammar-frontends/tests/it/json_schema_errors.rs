@@ -141,6 +141,21 @@ fn reports() {
     assert_eq!(first, Some("enforced"));
 }
 
+/// Nobody asks to go on without a keyword that is malformed.
+#[test]
+fn malformed_patterns_are_not_ignored() {
+    let lenient = JsonSchemaOptions::default().unsupported(Unsupported::Ignore);
+    for (schema, pointer) in [
+        (r#"{"pattern":"("}"#, "/pattern"),
+        (r#"{"properties":{"a":{"pattern":"[z-a]"}}}"#, "/properties/a/pattern"),
+        (r#"{"patternProperties":{"a{3,1}":true}}"#, "/patternProperties/a{3,1}"),
+    ] {
+        let error = compile(schema, &lenient).unwrap_err();
+        let first = error.iter().next().unwrap();
+        assert_eq!((first.code(), first.pointer()), ("regex/syntax", Some(pointer)), "{schema}");
+    }
+}
+
 /// All that is in the way of a schema, in Rust and as JSON.
 #[test]
 fn the_report_of_a_refused_schema() {

@@ -39,7 +39,8 @@ pub(crate) fn read<'s>(
     Ok(shape)
 }
 
-/// The test of an ECMA-262 pattern; none where it is refused and the caller wants to go on without it.
+/// The test of an ECMA-262 pattern; none where it cannot be enforced and the caller wants to go on without it. A malformed
+/// pattern is a mistake of the schema.
 pub(crate) fn pattern_test(
     n: &mut Normalizer<'_>,
     node: NodeId,
@@ -51,11 +52,7 @@ pub(crate) fn pattern_test(
         Err(diagnostics) => {
             let first = diagnostics.into_vec().swap_remove(0);
             match n.options.unsupported {
-                Unsupported::Refuse => {
-                    let pointer = format!("{}/{keyword}", n.document.pointer(node));
-                    Err(Box::new(first.embedded_at(&pointer, "pattern")))
-                }
-                Unsupported::Ignore => {
+                Unsupported::Ignore if first.code() != "regex/syntax" => {
                     n.report.push(Treatment::Ignored, || ReportEntry {
                         pointer: format!("{}/{keyword}", n.document.short_pointer(node)),
                         keyword: keyword.to_owned(),
@@ -63,6 +60,10 @@ pub(crate) fn pattern_test(
                         note: Some(shorten(first.message()).into_owned()),
                     });
                     Ok(None)
+                }
+                Unsupported::Refuse | Unsupported::Ignore => {
+                    let pointer = format!("{}/{keyword}", n.document.pointer(node));
+                    Err(Box::new(first.embedded_at(&pointer, "pattern")))
                 }
             }
         }
