@@ -25,6 +25,12 @@ pub(crate) fn choose_tokens(
     draws: Vec<Draw>,
 ) -> PyResult<Vec<u32>> {
     let (tensor, count, columns, stride) = logits;
+    let draw = match dtype {
+        "float32" => Place::draw::<f32>,
+        "float16" => Place::draw::<half::f16>,
+        "bfloat16" => Place::draw::<half::bf16>,
+        _ => return Err(PyValueError::new_err(format!("logits of dtype {dtype} are not supported"))),
+    };
     let layout = Layout::new(count, columns)
         .row_stride(isize::try_from(stride)?)
         .mask_stride(masks.2)
@@ -52,13 +58,8 @@ pub(crate) fn choose_tokens(
         elements,
     };
     let mut chosen = vec![0; settings.len()];
-    let outcome = match dtype {
-        "float32" => place.draw::<f32>(&layout, &settings, &mut chosen),
-        "float16" => place.draw::<half::f16>(&layout, &settings, &mut chosen),
-        "bfloat16" => place.draw::<half::bf16>(&layout, &settings, &mut chosen),
-        _ => return Err(PyValueError::new_err(format!("logits of dtype {dtype} are not supported"))),
-    };
-    outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    draw(&place, &layout, &settings, &mut chosen)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(chosen)
 }
 

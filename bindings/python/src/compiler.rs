@@ -18,7 +18,7 @@ use crate::background::{begin, finish};
 use crate::budget::Budget;
 use crate::compiled::CompiledGrammar;
 use crate::engines::{Either, Engine, each};
-use crate::errors::{Syntax, interrupted, raise, refused};
+use crate::errors::{Syntax, interrupted, of_file, raise, refused};
 use crate::forks::detach;
 use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
 use crate::json::loads;
@@ -101,7 +101,7 @@ impl<B: Engine> Workshop<B> {
         let compiler = self.compiler.with_interrupt(signals.interrupt(&callers));
         let start = Instant::now();
         let kept = py.detach(|| self.shelf.get(&compiler, source));
-        COMPILE.observe(py, start.elapsed());
+        COMPILE.observe(py, start.elapsed())?;
         self.log_evicted(py)?;
         signals.raised()?;
         let kept = kept.map_err(|error| match (error.interrupted(), callers.check()) {
@@ -368,7 +368,10 @@ impl GrammarCompiler {
         let is_pda = given.choice("backend", &[("earley", false), ("pda", true)])?.unwrap_or(false);
         let (automata, masks) = (automata(&mut given)?, masks(&mut given)?);
         given.finish_arguments("GrammarCompiler")?;
-        let directory = directory.map(|path| StoreDirectory::open(path, directory_bytes)).transpose()?;
+        let open = |path: PathBuf| {
+            StoreDirectory::open(&path, directory_bytes).map_err(|error| of_file(error, &path))
+        };
+        let directory = directory.map(open).transpose()?;
         let max_cache_bytes = cache_enabled.then_some(max_bytes);
         let parts = Parts { threads, limits, automata, masks, budget, max_cache_bytes, directory };
         let info = tokenizer.get();
@@ -435,7 +438,7 @@ impl GrammarCompiler {
         self.compile(schema.py(), json_source(schema, options)?)
     }
 
-    /// Compiles the grammar of any JSON object or array.
+    /// Compiles the grammar of any JSON object or array, spelled as serialisers print it: `1500.0` or `1e-07`, not `1.5e3`.
     fn compile_builtin_json_grammar(&self, py: Python<'_>) -> PyResult<CompiledGrammar> {
         self.compile(py, (Source::BuiltinJson, Interrupt::never()))
     }

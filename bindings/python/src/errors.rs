@@ -4,18 +4,21 @@
 
 use std::cell::RefCell;
 use std::ffi::CString;
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use grammask::parser_backend::StepError;
 use grammask::{
     CompileError, Diagnostic, Diagnostics, GrammarError, Interrupted, MatchError, VocabularyError,
 };
+use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use crate::metrics::{COMPILE_REFUSED, COMPILE_STOPPED, LIMITS_REACHED};
+use crate::metrics::{COMPILE_REFUSED, COMPILE_STOPPED, LIMITS_REACHED, unless_fault};
 
 /// Whether gaps of xgrammar that its users' code depends on are imitated.
 static COMPAT: AtomicBool = AtomicBool::new(false);
@@ -55,21 +58,22 @@ impl Syntax {
     }
 }
 
-fn exception(py: Python<'_>, name: &str, message: &str, details: Option<&Bound<'_, PyDict>>) -> PyErr {
-    let make = || {
-        let class = py.import("grammask.exception")?.getattr(name)?;
-        // A limit of Rust's `options.text` is an entry of `automata` here.
-        class.call((message.replace("`text.max_", "`text_max_"),), details)
-    };
-    match make() {
-        Ok(value) => PyErr::from_value(value),
-        Err(error) => error,
-    }
+/// An exception of a class in `grammask.exception`. Making it runs Python code, which may raise another one, such as that of
+/// Ctrl-C.
+fn exception(
+    py: Python<'_>,
+    name: &str,
+    message: &str,
+    details: Option<&Bound<'_, PyDict>>,
+) -> PyResult<PyErr> {
+    let class = py.import("grammask.exception")?.getattr(name)?;
+    // A limit of Rust's `options.text` is an entry of `automata` here.
+    class.call((message.replace("`text.max_", "`text_max_"),), details).map(PyErr::from_value)
 }
 
 /// An error of a class in `grammask.exception`.
 pub(crate) fn raise(py: Python<'_>, name: &str, message: impl AsRef<str>) -> PyErr {
-    exception(py, name, message.as_ref(), None)
+    exception(py, name, message.as_ref(), None).unwrap_or_else(|other| other)
 }
 
 thread_local! {
@@ -93,26 +97,30 @@ pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> P
     if let Some(reason) = error.interrupted() {
         return interrupted(py, reason);
     }
-    COMPILE_REFUSED.count();
-    if error.is_limit() {
-        LIMITS_REACHED.count();
-    }
     let raised = match error.diagnostics() {
         None => unlocated(py, error, syntax),
         Some(diagnostics) => located(py, diagnostics, syntax),
     };
-    let raised = raised.unwrap_or_else(|error| error);
-    log(py, "log_refused", &raised);
-    raised
+    let raised = match raised {
+        Ok(raised) => raised,
+        Err(other) => return other,
+    };
+    COMPILE_REFUSED.count();
+    if error.is_limit() {
+        LIMITS_REACHED.count();
+    }
+    log(py, "log_refused", raised)
 }
 
-/// Writes a log record about an exception. A fault of that is no reason to raise another exception.
-fn log(py: Python<'_>, function: &str, raised: &PyErr) {
+/// Writes a log record about an exception. Returns the one to raise: that exception, or the one that ends the program or
+/// the call while the record is written.
+fn log(py: Python<'_>, function: &str, raised: PyErr) -> PyErr {
     let written = py
         .import(intern!(py, "grammask._support"))
         .and_then(|support| support.call_method1(function, (raised.value(py),)));
-    if let Err(error) = written {
-        error.write_unraisable(py, None);
+    match written.map(drop).or_else(|error| unless_fault(py, error, None)) {
+        Ok(()) => raised,
+        Err(other) => other,
     }
 }
 
@@ -122,14 +130,14 @@ pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
         Interrupted::Deadline => "interrupted/deadline",
         _ => "interrupted/cancelled",
     };
-    match coded(py, code) {
-        Ok(details) => {
+    let raised = coded(py, code)
+        .and_then(|details| exception(py, "IndeterminateError", &reason.to_string(), Some(&details)));
+    match raised {
+        Ok(raised) => {
             COMPILE_STOPPED.count();
-            let raised = exception(py, "IndeterminateError", &reason.to_string(), Some(&details));
-            log(py, "log_limit", &raised);
-            raised
+            log(py, "log_limit", raised)
         }
-        Err(error) => error,
+        Err(other) => other,
     }
 }
 
@@ -146,7 +154,7 @@ fn unlocated(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyResult<P
         _ => "",
     };
     let details = coded(py, error.code())?;
-    Ok(exception(py, syntax.exception(), &format!("{prefix}{error}"), Some(&details)))
+    exception(py, syntax.exception(), &format!("{prefix}{error}"), Some(&details))
 }
 
 fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResult<PyErr> {
@@ -163,7 +171,7 @@ fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResul
         (_, true) => "InvalidJSONError",
         _ => syntax.exception(),
     };
-    Ok(exception(py, name, &message(diagnostics, syntax), Some(&details)))
+    exception(py, name, &message(diagnostics, syntax), Some(&details))
 }
 
 fn attributes<'py>(py: Python<'py>, diagnostic: &Diagnostic) -> PyResult<Bound<'py, PyDict>> {
@@ -230,15 +238,30 @@ pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr
 
 pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
     let name = if error.is_indeterminate() { "IndeterminateError" } else { "MatcherError" };
-    let raised = match coded(py, error.code()) {
-        Ok(details) => exception(py, name, &error.to_string(), Some(&details)),
-        Err(error) => return error,
-    };
-    if error.is_indeterminate() {
-        LIMITS_REACHED.count();
-        log(py, "log_limit", &raised);
+    let raised =
+        coded(py, error.code()).and_then(|details| exception(py, name, &error.to_string(), Some(&details)));
+    match raised {
+        Ok(raised) if error.is_indeterminate() => {
+            LIMITS_REACHED.count();
+            log(py, "log_limit", raised)
+        }
+        Ok(raised) => raised,
+        Err(other) => other,
     }
-    raised
+}
+
+/// An error of the system, with the file that it is about, unless the name makes the message long.
+pub(crate) fn of_file(error: io::Error, path: &Path) -> PyErr {
+    let is_short = path.as_os_str().len() <= 500;
+    let Some(number) = error.raw_os_error().filter(|_| is_short) else { return error.into() };
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    // `OSError` chooses the class by the number. Windows has numbers of its own.
+    if cfg!(windows) {
+        PyOSError::new_err((0, text, path.as_os_str().to_owned(), number))
+    } else {
+        PyOSError::new_err((number, text, path.as_os_str().to_owned()))
+    }
 }
 
 /// Whether no token is allowed, because none could go on or end the text. xgrammar writes a mask without any

@@ -23,7 +23,7 @@ use crate::arguments::{
 };
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
 use crate::json::loads;
-use crate::settings::Settings;
+use crate::settings::{Setting, Settings};
 use crate::tokenizer::TokenizerInfo;
 
 /// A structure: the set of texts that a model may write. Immutable.
@@ -347,11 +347,13 @@ impl Grammar {
     #[staticmethod]
     fn from_choices(choices: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = choices.py();
-        let Ok(choices) = choices.extract::<Vec<String>>() else {
+        let Ok(choices) = choices.extract::<Vec<Bound<'_, PyAny>>>() else {
             let kind = choices.get_type();
             let message = format!("`choices` must be a list of strings, not {}", kind.name()?);
             return Err(PyTypeError::new_err(message));
         };
+        let read = |(place, choice)| String::read(&format!("choices[{place}]"), choice);
+        let choices = choices.iter().enumerate().map(read).collect::<PyResult<Vec<String>>>()?;
         if choices.is_empty() {
             return Err(PyTypeError::new_err("`choices` must hold at least one string"));
         }

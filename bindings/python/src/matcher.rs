@@ -7,7 +7,7 @@ use grammask::{
     CaptureEnds, DraftRow, Explanation, MaskKind, MatchError, RegexOptions, Replay, StopTokens, StoredMask,
     TokenId, TokenKind,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
@@ -88,6 +88,14 @@ impl GrammarMatcher {
         self.words
     }
 
+    /// Refuses an object that a subclass has not filled: it looks like a text that has ended.
+    fn check_filled(&self) -> PyResult<()> {
+        if self.is_stand_in {
+            return Err(PyRuntimeError::new_err("`GrammarMatcher.__init__` was not called"));
+        }
+        Ok(())
+    }
+
     /// A known mask is copied under the lock, for less than giving the lock up would cost. The memory is asked for when
     /// the mask is there.
     fn fill<'py>(
@@ -96,6 +104,7 @@ impl GrammarMatcher {
         index: i64,
         rows: impl FnOnce(&mut KnownType) -> PyResult<MaskRows<'py>>,
     ) -> PyResult<bool> {
+        self.check_filled()?;
         if self.is_at_end() {
             return Err(match_error(py, &MatchError::Terminated));
         }
@@ -104,7 +113,7 @@ impl GrammarMatcher {
                 MASKS_KNOWN.count();
                 Ok(mask)
             }
-            None => self.compute(py),
+            None => self.compute(py)?,
         };
         let mut rows = rows(&mut self.known_type)?;
         let place = rows.check(py, index, self.words)?;
@@ -143,16 +152,16 @@ impl GrammarMatcher {
     /// Most masks that have to be computed take some ten microseconds, and one in a thousand takes milliseconds. Giving
     /// up the lock for the short ones made sixteen threads slower on two cores than on one. So it is given up for the
     /// first mask of a text, and after one that took long.
-    fn compute(&mut self, py: Python<'_>) -> Result<Arc<StoredMask>, MatchError> {
+    fn compute(&mut self, py: Python<'_>) -> PyResult<Result<Arc<StoredMask>, MatchError>> {
         let matcher = &mut self.matcher;
         let mut timed = || {
             let start = Instant::now();
             (each!(&mut *matcher, matcher => matcher.mask()), start.elapsed())
         };
         let (mask, time) = if self.is_slow { detach(py, timed) } else { timed() };
-        MASK.observe(py, time);
         self.is_slow = time > HELD;
-        mask
+        MASK.observe(py, time)?;
+        Ok(mask)
     }
 
     pub(crate) fn fill_words(&mut self, words: &mut [u32]) -> Result<MaskKind, MatchError> {
@@ -179,6 +188,7 @@ impl GrammarMatcher {
     }
 
     pub(crate) fn accept(&mut self, py: Python<'_>, token_id: i64) -> PyResult<bool> {
+        self.check_filled()?;
         let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.vocabulary().id(id));
         let Some(id) = id else {
             warn(py, &format!("token {token_id} is not in the vocabulary"))?;
@@ -211,6 +221,7 @@ impl GrammarMatcher {
     }
 
     pub(crate) fn accept_text(&mut self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.check_filled()?;
         let bytes = text_bytes(text)?;
         match each!(&mut self.matcher, matcher => matcher.accept_bytes(&bytes)) {
             Ok(()) => Ok(true),
@@ -680,13 +691,14 @@ impl GrammarMatcher {
 
     /// Whether the text has ended: a stop token was accepted, or (with `terminate_without_stop_token`) the text
     /// is whole.
-    fn is_terminated(&self) -> bool {
-        if self.ends_when_whole { self.is_completed() } else { self.is_at_end() }
+    fn is_terminated(&self) -> PyResult<bool> {
+        if self.ends_when_whole { self.is_completed() } else { Ok(self.is_at_end()) }
     }
 
     /// Whether the text is whole: it may end here.
-    fn is_completed(&self) -> bool {
-        each!(&self.matcher, matcher => matcher.is_completed())
+    fn is_completed(&self) -> PyResult<bool> {
+        self.check_filled()?;
+        Ok(each!(&self.matcher, matcher => matcher.is_completed()))
     }
 
     /// The parts of the text that rules with the option `capture` have read, as pairs of a name and bytes, by where they

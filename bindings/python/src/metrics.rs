@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use grammask::{JsonObject, JsonValue};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 use crate::forks::attach_apart_from_forks;
@@ -80,30 +81,41 @@ impl Work {
         Self { name, times: Histogram::new() }
     }
 
-    pub(crate) fn observe(&self, py: Python<'_>, time: Duration) {
+    pub(crate) fn observe(&self, py: Python<'_>, time: Duration) -> PyResult<()> {
         self.times.observe(time);
-        if IS_HEARD.load(Ordering::Relaxed) {
-            self.tell(py, time);
-        }
+        if IS_HEARD.load(Ordering::Relaxed) { self.tell(py, time) } else { Ok(()) }
     }
 
     /// The same, on a thread that Python did not start.
     pub(crate) fn observe_apart(&self, time: Duration) {
         self.times.observe(time);
         if IS_HEARD.load(Ordering::Relaxed) {
-            attach_apart_from_forks(|py| self.tell(py, time));
+            attach_apart_from_forks(|py| {
+                // There is nobody to pass an exception on to.
+                if let Err(error) = self.tell(py, time) {
+                    error.write_unraisable(py, None);
+                }
+            });
         }
     }
 
-    fn tell(&self, py: Python<'_>, time: Duration) {
+    fn tell(&self, py: Python<'_>, time: Duration) -> PyResult<()> {
         let listener =
             LISTENER.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|it| it.clone_ref(py));
-        let Some(listener) = listener else { return };
-        // A fault of the listener is none of the work.
-        if let Err(error) = listener.call1(py, (self.name, time.as_secs_f64())) {
-            error.write_unraisable(py, Some(listener.bind(py)));
-        }
+        let Some(listener) = listener else { return Ok(()) };
+        let heard = listener.call1(py, (self.name, time.as_secs_f64()));
+        heard.map(drop).or_else(|error| unless_fault(py, error, Some(listener.bind(py))))
     }
+}
+
+/// Passes on the exception of Ctrl-C or of the end of the program. A fault of code that only hears of the work is none of
+/// the work, and is written to standard error.
+pub(crate) fn unless_fault(py: Python<'_>, error: PyErr, of: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    if !error.is_instance_of::<PyException>(py) {
+        return Err(error);
+    }
+    error.write_unraisable(py, of);
+    Ok(())
 }
 
 impl Counter {

@@ -65,8 +65,15 @@ impl<'py> MaskRows<'py> {
         if address == 0 {
             return Err(raise(py, "BitmaskError", "the address is null"));
         }
-        let address = pointer(py, address)?;
-        Ok(Self { _owner: None, address, rows: index.saturating_add(1), words })
+        // No memory is larger than half of all addresses, nor wraps around their end.
+        let rows = index.checked_add(1);
+        let bytes = rows.and_then(|rows| rows.checked_mul(words)?.checked_mul(size_of::<u32>()));
+        let end = bytes.filter(|&bytes| isize::try_from(bytes).is_ok());
+        let (Some(rows), Some(_)) = (rows, end.and_then(|bytes| address.checked_add(bytes))) else {
+            let message = format!("no memory has a row {index} of {words} words");
+            return Err(raise(py, "BitmaskError", message));
+        };
+        Ok(Self { _owner: None, address: pointer(py, address)?, rows, words })
     }
 
     fn of_array(array: &Bound<'py, PyUntypedArray>) -> PyResult<Self> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use grammask::tuning::Toggle;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 use crate::errors::raise;
 
@@ -125,7 +125,12 @@ impl Setting for bool {
 
 impl Setting for String {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        value.extract().map_err(|_| wrong(name, "a str", value))
+        let Ok(text) = value.cast::<PyString>() else {
+            return Err(wrong(name, "a str", value));
+        };
+        text.to_str().map(str::to_owned).map_err(|_| {
+            wrong_value(format!("`{name}` holds half of a surrogate pair, which is no character"))
+        })
     }
 }
 

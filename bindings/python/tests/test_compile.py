@@ -96,6 +96,14 @@ def test_schemas_of_tags_are_read_in_the_same_manner(compiler, style):
             make(tag, json_options={"unsupported": "refuse"})
 
 
+def test_a_malformed_pattern_is_an_error_in_both_manners(compiler):
+    for compat in (False, True):
+        grammask.config.set_compat(compat)
+        with pytest.raises(grammask.InvalidSchemaError, match="group is not closed") as raised:
+            compiler.compile_json_schema({"properties": {"a": {"pattern": "("}}})
+        assert raised.value.pointer == "/properties/a/pattern"
+
+
 def test_schemas_in_lark_are_read_in_the_same_manner(compiler):
     source = f"start: %json {json.dumps(REFUSED)}"
     with pytest.raises(RuntimeError, match="uniqueItems"):

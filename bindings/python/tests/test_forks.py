@@ -163,3 +163,17 @@ POOL_COMPILER = None
 def _in_pool(number):
     compiled = POOL_COMPILER.compile_regex_async(f"a{{{number}}}b").result(timeout=SECONDS)
     return grammask.GrammarMatcher(compiled).accept_string("a" * number + "b")
+
+
+def test_what_is_compiled_in_the_background_during_a_fork(info):
+    compiler = grammask.GrammarCompiler(info, max_threads=1)
+    futures = [compiler.compile_json_schema_async(hard_schema(20 + number)) for number in range(2)]
+
+    def ends():
+        for future in futures:
+            with pytest.raises(grammask.IndeterminateError, match="forked"):
+                future.result(SECONDS)
+        return follows(compiler.compile_json_schema_async(hard_schema(20)).result(SECONDS))
+
+    assert in_child(ends)
+    assert all(follows(future.result(SECONDS)) for future in futures)

@@ -185,3 +185,38 @@ def test_failed_batches_leave_the_rest(compiler):
             batch.batch_fill_next_token_bitmask([good], np.zeros(shape, np.int32))
     with pytest.raises(RuntimeError):
         batch.batch_fill_next_token_bitmask([good], mask.astype(np.int64))
+
+
+def test_addresses_that_no_memory_has(compiler):
+    text = grammask.GrammarMatcher(compiler.compile_regex("a"))
+    mask = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
+    words = mask.shape[1]
+    for index in (2**62, 2**63 - 1, 2**62 // words):
+        with pytest.raises(grammask.BitmaskError, match=f"no memory has a row {index}"):
+            text.fill_next_token_bitmask_ptr(mask.ctypes.data, words, index)
+    assert text.fill_next_token_bitmask_ptr(mask.ctypes.data, words, 0) and mask.any()
+
+
+def test_messages_name_the_mistake(compiler, tmp_path):
+    for choices, kind in (([1], "int"), (["a", b"b"], "bytes")):
+        with pytest.raises(TypeError, match=rf"`choices\[{len(choices) - 1}\]` must be a str, not {kind}"):
+            compiler.compile_choices(choices)
+    with pytest.raises(grammask.GrammaskError, match=r"`choices\[0\]` holds half of a surrogate pair"):
+        compiler.compile_choices(["\ud800"])
+    with pytest.raises(grammask.GrammaskError, match="`root_rule_name` holds half of a surrogate pair"):
+        compiler.compile_grammar('root ::= "a"', root_rule_name="\ud800")
+    with pytest.raises(ValueError, match="logits of dtype float64 are not supported"):
+        grammask.choose_tokens(np.zeros((1, 3)), np.full((1, 1), -1, np.int32))
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    for choice in ("bogus", 5, []):
+        with pytest.raises(ValueError, match='is "auto", "none", "required", or an object'):
+            grammask.normalize_tool_choice(tools, choice)
+    with pytest.raises(FileNotFoundError) as raised:
+        grammask.TokenizerInfo.from_file(str(tmp_path / "none"))
+    assert raised.value.filename == str(tmp_path / "none")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file") as raised:
+        grammask.GrammarCompiler(compiler.tokenizer_info, cache_dir=str(tmp_path / "file" / "inner"))
+    assert raised.value.filename == str(tmp_path / "file" / "inner")
+    with pytest.raises(ValueError, match="recursion depth"):
+        grammask.config.set_max_recursion_depth(True)

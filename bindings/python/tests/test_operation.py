@@ -183,3 +183,43 @@ def test_what_can_follow(compiler):
     assert text.next_bytes() == [ord("a")] and text.find_shortest_ending() == b"ad"
     assert text.find_shortest_ending(max_bytes=1) is None
     assert text.accept_string("ab") and text.next_bytes() == [ord("c")] and text.find_shortest_ending() == b"c"
+
+
+def test_exceptions_that_end_the_program_are_passed_on(compiler):
+    """Those of Ctrl-C and of ``sys.exit``, while a log record is written or a span is told."""
+
+    class Ending(logging.Handler):
+        def emit(self, record):
+            raise KeyboardInterrupt
+
+    logger, handler = logging.getLogger("grammask"), Ending()
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compiler.compile_regex("(")
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+    def end(*_):
+        raise SystemExit(3)
+
+    operation.on_span(end)
+    try:
+        with pytest.raises(SystemExit):
+            compiler.compile_regex("spans that end the program")
+    finally:
+        operation.on_span(None)
+
+
+def test_ctrl_c_while_an_error_is_made(compiler, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    refused = operation.metrics()["compile_refused"]
+    monkeypatch.setattr(grammask.exception, "InvalidGrammarError", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compiler.compile_regex("(")
+    assert operation.metrics()["compile_refused"] == refused

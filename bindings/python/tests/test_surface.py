@@ -9,6 +9,7 @@ import typing
 
 import numpy as np
 import pytest
+from conftest import VOCAB_SIZE
 
 import grammask
 from grammask import testing
@@ -180,9 +181,17 @@ def test_an_init_that_is_not_called(info):
     with pytest.raises(RuntimeError, match=r"GrammarCompiler.__init__"):
         unfilled[grammask.GrammarCompiler](info).compile_regex("a")
     matcher = type("Own", (grammask.GrammarMatcher,), {"__init__": nothing})()
-    with pytest.raises(RuntimeError):
-        matcher.fill_next_token_bitmask(grammask.allocate_token_bitmask(1, 40, backend="numpy"))
-    assert matcher.is_terminated()
+    mask = grammask.allocate_token_bitmask(1, VOCAB_SIZE, backend="numpy")
+    calls = [
+        lambda: matcher.accept_token(0),
+        lambda: matcher.accept_string("a"),
+        lambda: matcher.fill_next_token_bitmask(mask),
+        matcher.is_terminated,
+        matcher.is_completed,
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match=r"GrammarMatcher.__init__. was not called"):
+            call()
 
 
 def test_instances_take_attributes(compiler, info):

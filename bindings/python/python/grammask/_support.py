@@ -9,7 +9,9 @@ import importlib
 import json
 import logging
 import os
+import threading
 import typing
+import weakref
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ._native import after_fork, before_fork, finish_background, forget_deliveries
-from .exception import BitmaskError, spell
+from .exception import BitmaskError, IndeterminateError, spell
 
 if TYPE_CHECKING:
     from ._native import CompiledGrammar, GrammarCompiler, PendingCompile, TokenizerInfo
@@ -223,6 +225,10 @@ class CompileFuture(Future["CompiledGrammar"]):
 
     _pending: PendingCompile | None = None
 
+    def __init__(self) -> None:
+        super().__init__()
+        _unanswered.add(self)
+
     def cancel(self) -> bool:
         """Ends the work, unless it is done."""
         before = self.cancelled()
@@ -242,6 +248,7 @@ class CompileFuture(Future["CompiledGrammar"]):
 
     def deliver(self, compiled: CompiledGrammar | None, error: BaseException | None) -> None:
         """Called by the thread that compiled. Who has cancelled wants no answer."""
+        _unanswered.discard(self)
         with contextlib.suppress(InvalidStateError):
             if error is not None:
                 self.set_exception(error)
@@ -249,10 +256,23 @@ class CompileFuture(Future["CompiledGrammar"]):
                 self.set_result(compiled)
 
 
+_unanswered: weakref.WeakSet[CompileFuture] = weakref.WeakSet()
+"""Futures of this process without an answer."""
+
+
+def _answer_in_child() -> None:
+    """Only the parent has the threads that compile for futures which were made before a fork."""
+    for future in list(_unanswered):
+        # A thread of the parent may have held the lock.
+        future._condition = threading.Condition()
+        future.deliver(None, IndeterminateError("the process was forked while this was compiled; compile it again"))
+
+
 atexit.register(finish_background)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=before_fork, after_in_parent=after_fork, after_in_child=after_fork)
     os.register_at_fork(after_in_child=forget_deliveries)
+    os.register_at_fork(after_in_child=_answer_in_child)
 
 
 class ForcedTokens(NamedTuple):

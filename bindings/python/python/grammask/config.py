@@ -43,7 +43,7 @@ def get_compat() -> bool:
 
 
 def _checked(depth: int) -> int:
-    if not isinstance(depth, int) or not 0 < depth <= _MOST:
+    if not isinstance(depth, int) or isinstance(depth, bool) or not 0 < depth <= _MOST:
         raise ValueError(f"the recursion depth must be a number from 1 to {_MOST}, not {spell(depth)}")
     return depth
 

@@ -52,6 +52,9 @@ def normalize_tool_choice(tools: Any = None, tool_choice: Any = "auto") -> tuple
     if tool_choice == "required":
         return _required(functions, builtins)
     kind = _field(tool_choice, "type")
+    if not isinstance(kind, str):
+        wanted = '"auto", "none", "required", or an object with a `type`'
+        raise ValueError(f"`tool_choice` is {wanted}, not {spell(tool_choice)}")
     if kind == "function":
         name = _function_name(tool_choice) or _field(tool_choice, "name")
         named = [tool for tool in functions if _function_name(tool) == name]
