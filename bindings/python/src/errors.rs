@@ -130,9 +130,7 @@ pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
         Interrupted::Deadline => "interrupted/deadline",
         _ => "interrupted/cancelled",
     };
-    let raised = coded(py, code)
-        .and_then(|details| exception(py, "IndeterminateError", &reason.to_string(), Some(&details)));
-    match raised {
+    match coded(py, "IndeterminateError", &reason.to_string(), code) {
         Ok(raised) => {
             COMPILE_STOPPED.count();
             log(py, "log_limit", raised)
@@ -141,11 +139,11 @@ pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
     }
 }
 
-/// The attributes of an exception of which only the cause is known.
-fn coded<'py>(py: Python<'py>, code: &str) -> PyResult<Bound<'py, PyDict>> {
+/// An exception of which only the cause is known.
+fn coded(py: Python<'_>, name: &str, message: &str, code: &str) -> PyResult<PyErr> {
     let details = PyDict::new(py);
     details.set_item("code", code)?;
-    Ok(details)
+    exception(py, name, message, Some(&details))
 }
 
 fn unlocated(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyResult<PyErr> {
@@ -153,8 +151,7 @@ fn unlocated(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyResult<P
         Syntax::StructuralTag if is_compat() => "Invalid structural tag error: ",
         _ => "",
     };
-    let details = coded(py, error.code())?;
-    exception(py, syntax.exception(), &format!("{prefix}{error}"), Some(&details))
+    coded(py, syntax.exception(), &format!("{prefix}{error}"), error.code())
 }
 
 fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResult<PyErr> {
@@ -238,9 +235,7 @@ pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr
 
 pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {
     let name = if error.is_indeterminate() { "IndeterminateError" } else { "MatcherError" };
-    let raised =
-        coded(py, error.code()).and_then(|details| exception(py, name, &error.to_string(), Some(&details)));
-    match raised {
+    match coded(py, name, &error.to_string(), error.code()) {
         Ok(raised) if error.is_indeterminate() => {
             LIMITS_REACHED.count();
             log(py, "log_limit", raised)

@@ -657,7 +657,6 @@ enum GroupEnd {
     Parenthesis,
 }
 
-/// A dash that no flag follows, because `s` was taken out.
 /// The complement of a property as a class, if it needs one where case is ignored: ECMA-262 takes the complement first and
 /// `regex-syntax` folds first. That is the same where all cases of a character have the property or none.
 fn complement(name: &str) -> Option<String> {
@@ -674,6 +673,7 @@ fn complement(name: &str) -> Option<String> {
     Some(format!("[{}]", complement.iter().map(range).collect::<String>()))
 }
 
+/// A dash that no flag follows, because `s` was taken out.
 fn trim_dash(mut flags: String) -> String {
     if flags.ends_with('-') {
         flags.pop();

@@ -167,7 +167,6 @@ fn recursive_schema(rng: &mut Rng, depth: usize) -> String {
     format!("{{{}}}", chosen.join(","))
 }
 
-/// Proofs that alternatives exclude each other ask for normal forms, which ask for proofs.
 #[test]
 fn patterns_fit_small_stacks_under_any_limit() {
     let compile_all = || {
@@ -183,6 +182,7 @@ fn patterns_fit_small_stacks_under_any_limit() {
     std::thread::Builder::new().stack_size(512 << 10).spawn(compile_all).unwrap().join().unwrap();
 }
 
+/// Proofs that alternatives exclude each other ask for normal forms, which ask for proofs.
 #[test]
 fn schemas_that_refer_to_themselves_fit_small_stacks() {
     let compile_all = || {
