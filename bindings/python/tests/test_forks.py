@@ -167,13 +167,16 @@ def _in_pool(number):
 
 def test_what_is_compiled_in_the_background_during_a_fork(info):
     compiler = grammask.GrammarCompiler(info, max_threads=1)
-    futures = [compiler.compile_json_schema_async(hard_schema(20 + number)) for number in range(2)]
+    futures = [compiler.compile_json_schema_async(hard_schema(20 + number)) for number in range(20)]
 
     def ends():
-        for future in futures:
-            with pytest.raises(grammask.IndeterminateError, match="forked"):
-                future.result(SECONDS)
+        outcomes = [future.exception(SECONDS) for future in futures]
+        assert all(error is None or "forked" in str(error) for error in outcomes)
+        # The one thread cannot have come to the last one.
+        assert isinstance(outcomes[-1], grammask.IndeterminateError)
         return follows(compiler.compile_json_schema_async(hard_schema(20)).result(SECONDS))
 
     assert in_child(ends)
-    assert all(follows(future.result(SECONDS)) for future in futures)
+    assert follows(futures[0].result(SECONDS))
+    for future in futures[1:]:
+        future.cancel()

@@ -248,12 +248,13 @@ class CompileFuture(Future["CompiledGrammar"]):
 
     def deliver(self, compiled: CompiledGrammar | None, error: BaseException | None) -> None:
         """Called by the thread that compiled. Who has cancelled wants no answer."""
-        _unanswered.discard(self)
         with contextlib.suppress(InvalidStateError):
             if error is not None:
                 self.set_exception(error)
             elif compiled is not None:
                 self.set_result(compiled)
+        # Not before there is an answer: the process may be forked between the two.
+        _unanswered.discard(self)
 
 
 _unanswered: weakref.WeakSet[CompileFuture] = weakref.WeakSet()
