@@ -205,34 +205,25 @@ fn compile<B: BuildBackend>(
     compiler: &Compiler<B>,
 ) -> Result<Box<dyn Begin>> {
     let compile = || {
-        // Schemas have limits that grow with their text.
-        if text.syntax == Syntax::JsonSchema {
-            let compiled = compiler.json_schema(&text.text, &schema_options(schema));
-            return compiled.map_err(|error| match error.diagnostics() {
-                Some(diagnostics) => reject(text, diagnostics).into(),
-                None => anyhow!(error).context(format!(
-                    "the {} in {} cannot be used",
-                    text.syntax.name(),
-                    text.origin
-                )),
-            });
-        }
         let compiled = match text.syntax {
+            // Schemas have limits that grow with their text.
+            Syntax::JsonSchema => compiler.json_schema(&text.text, &schema_options(schema)),
             // Not by way of its grammar: marks that spell special tokens of the vocabulary stand for those.
-            Syntax::StructuralTag => {
-                compiler.structural_tag(&text.text, &tag_options(schema)).map_err(|error| {
-                    match error.diagnostics() {
-                        Some(diagnostics) => reject(text, diagnostics).into(),
-                        None => anyhow!(error),
-                    }
-                })
-            }
+            Syntax::StructuralTag => compiler.structural_tag(&text.text, &tag_options(schema)),
             _ => {
                 let (grammar, warnings) = read(text, schema)?;
-                Ok(compiler.grammar(&grammar)?.with_warnings(warnings))
+                let compiled = compiler.grammar(&grammar).map(|compiled| compiled.with_warnings(warnings));
+                compiled.map_err(|error| error.located(&text.text, &grammar))
             }
         };
-        compiled.with_context(|| format!("the {} in {} cannot be used", text.syntax.name(), text.origin))
+        compiled.map_err(|error| match error.diagnostics() {
+            Some(diagnostics) => reject(text, diagnostics).into(),
+            None => anyhow!(error).context(format!(
+                "the {} in {} cannot be used",
+                text.syntax.name(),
+                text.origin
+            )),
+        })
     };
     let compiled = match &engine.cache {
         Some(path) => kept_in(path, text, schema, compiler, compile)?,

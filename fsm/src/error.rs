@@ -103,7 +103,7 @@ impl AutomataError {
         }
         match &self.kind {
             Kind::EmptyLanguage => message.write_str(
-                "the language is empty: no text matches; give it an alternative that can be finished",
+                "no text matches it, so the language is empty; give it an alternative that can be finished",
             ),
             Kind::LeftRecursiveParts => message.write_str(
                 "parts in any order can begin with themselves; put something before the reference back",

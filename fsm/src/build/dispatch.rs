@@ -477,7 +477,9 @@ impl Writer<'_> {
                 AfterDispatch::Loop => self.root,
                 AfterDispatch::End => self.end,
             };
-            draft.has_dead_parts |= triggers.is_empty() && !builder.stops_end;
+            if triggers.is_empty() && !builder.stops_end {
+                draft.dead_parts.push((from, None));
+            }
             for trigger in triggers {
                 draft.edge(from, Label::call(bodies[trigger]), back);
             }
@@ -517,7 +519,9 @@ impl Writer<'_> {
         // Where some byte leads back to free text, something follows: the text may end there, or every trigger and stop
         // string can still be completed.
         let goes_on = !has_token && self.others(draft, from, node.place, row);
-        draft.has_dead_parts |= !goes_on;
+        if !goes_on {
+            draft.dead_parts.push((from, None));
+        }
     }
 
     /// The bytes with which no pattern continues. Returns whether there are any among those that are read

@@ -344,9 +344,9 @@ impl<'g> Builder<'g> {
                 let most = if escapes.is_some() { SMALL_TEXT } else { usize::MAX };
                 let (automaton, escapes) = match (self.evaluator.evaluate_operator(id, most)?, escapes) {
                     (Value::Letters(lettered), Some(escapes)) => (lettered, escapes),
-                    (Value::Characters(dfa), _) => return self.embed(&dfa, from, to, place.spelling),
+                    (Value::Characters(dfa), _) => return self.embed(&dfa, item),
                     (Value::Letters(lettered), None) => {
-                        return self.embed(&lettered.over_characters(), from, to, place.spelling);
+                        return self.embed(&lettered.over_characters(), item);
                     }
                 };
                 let mut output =
@@ -490,7 +490,9 @@ impl<'g> Builder<'g> {
     }
 
     fn class(&mut self, ranges: &[CharRange], Item { from, to, place, .. }: Item<'g>) {
-        self.draft.has_dead_parts |= ranges.is_empty();
+        if ranges.is_empty() {
+            self.draft.dead_parts.push((from, Some(place.rule)));
+        }
         let mut arcs = std::mem::take(&mut self.arcs);
         arcs.clear();
         arcs.extend(ranges.iter().map(|&(lo, hi)| CharArc { lo: u32::from(lo), hi: u32::from(hi), to }));
@@ -626,7 +628,7 @@ impl<'g> Builder<'g> {
             let check = |draft: &Draft| check_limits(draft, options, work);
             literals.write_trie(&mut self.draft, (from, to), push, check)?;
         } else if let Some(automaton) = literals.text_trie()? {
-            self.embed(&automaton, from, to, place.spelling)?;
+            self.embed(&automaton, item)?;
         }
         self.literals = literals;
         Ok(())
@@ -668,14 +670,11 @@ impl<'g> Builder<'g> {
     }
 
     /// Writes an automaton over characters between two states.
-    fn embed(
-        &mut self,
-        automaton: &RangeDfa,
-        from: DraftStateId,
-        to: DraftStateId,
-        spelling: Spelling,
-    ) -> Result<(), Failure> {
-        self.draft.has_dead_parts |= automaton.is_empty();
+    fn embed(&mut self, automaton: &RangeDfa, item: Item<'g>) -> Result<(), Failure> {
+        let Item { from, to, place: Place { rule, spelling, .. }, .. } = item;
+        if automaton.is_empty() {
+            self.draft.dead_parts.push((from, Some(rule)));
+        }
         let base = self.draft.states.next_id();
         for _ in 0..automaton.state_count() {
             self.draft.state();

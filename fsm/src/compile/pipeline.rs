@@ -19,7 +19,7 @@ use crate::passes::epsilon::remove_epsilons;
 use crate::passes::left_recursion::{LeftRecursiveParts, lower_left_recursive_counts};
 use crate::passes::nullable::nullable;
 use crate::passes::prefix::merge_prefixes;
-use crate::passes::prune::prune;
+use crate::passes::prune::{EmptyLanguage, prune};
 use crate::passes::suffix::merge_suffixes;
 use crate::program::tables::{Count, FragmentId, Program};
 
@@ -149,7 +149,9 @@ fn run_passes_around(
     check_interrupt(options)?;
     // The order of the passes. Pruning comes first, because every later pass may rely on it that each
     // state lies on a path to the end.
-    prune(&mut draft).map_err(|_| AutomataError::empty_language(grammar.rule(scope.root).name()))?;
+    prune(&mut draft).map_err(|EmptyLanguage(rule)| {
+        AutomataError::empty_language(grammar.rule(rule.unwrap_or(scope.root)).name())
+    })?;
     // Left recursion depends on which calls may read nothing, so this fact is found before repeats are
     // written out.
     let left_calls = nullable(&mut draft);

@@ -128,7 +128,12 @@ pub(crate) struct DraftPermutation {
 
 impl DraftFragment {
     pub(crate) fn call_is_nullable(&self) -> bool {
-        self.nullable || self.count.is_some_and(|count| count.min == 0)
+        self.nullable || self.may_occur_zero_times()
+    }
+
+    /// Whether it is a repeat that need not occur.
+    pub(crate) fn may_occur_zero_times(&self) -> bool {
+        self.count.is_some_and(|count| count.min == 0)
     }
 }
 
@@ -143,8 +148,9 @@ pub(crate) struct Draft {
     pub(crate) names: Names,
     /// The fragment that new states belong to.
     pub(crate) current: DraftFragmentId,
-    /// Whether a part that matches nothing was built, so that states may exist that lead nowhere.
-    pub(crate) has_dead_parts: bool,
+    /// Parts that match nothing: the states that they begin in, which may lead nowhere, and their rules where those
+    /// are not their fragments'.
+    pub(crate) dead_parts: Vec<(DraftStateId, Option<RuleId>)>,
 }
 
 impl Draft {

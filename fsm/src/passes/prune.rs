@@ -6,28 +6,31 @@
 //! not known to be productive waits in that fragment's list. Afterwards edges are kept only between states
 //! that are reached and lead to a final state.
 
+use grammask_grammar_ir::RuleId;
+
 use crate::draft::automata::{Draft, DraftRole, Label};
 use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId};
-use crate::ids::{Id, IdVec};
+use crate::ids::{Id, IdVec, Rows};
 use crate::passes::ids::{EntryId, WholeId};
+use crate::passes::left_recursion::on_cycles;
 
 /// Facts by state and by fragment.
 type States = IdVec<DraftStateId, bool>;
 type Fragments = IdVec<DraftFragmentId, bool>;
 
-/// The root's body derives no text.
+/// The root derives no text: the rule that is to blame, if it has one.
 #[derive(Debug)]
-pub(crate) struct EmptyLanguage;
+pub(crate) struct EmptyLanguage(pub(crate) Option<RuleId>);
 
 /// Deletes every edge that lies on no path from its fragment's start to a final state.
 pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
     // Built parts lead to their ends, so without dead parts and dead calls there is nothing to remove.
-    if !draft.has_dead_parts && mark_reached(draft, Search::UntilProductive).1.iter().all(|&is| is) {
+    if draft.dead_parts.is_empty() && mark_reached(draft, Search::UntilProductive).1.iter().all(|&is| is) {
         return Ok(());
     }
     let (reached, productive) = mark_reached(draft, Search::All);
     if !productive[DraftFragmentId::FIRST] {
-        return Err(EmptyLanguage);
+        return Err(EmptyLanguage(rule_to_blame(draft, &reached, &productive)));
     }
     // Two directions: reached from a start over productive calls, and leading to an end over them. A state
     // with both lies on a path that can be read.
@@ -39,7 +42,7 @@ pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
                 // A repeat that may occur zero times, and whose body derives nothing, reads nothing.
                 Some(fragment) if !productive[fragment] => {
                     edge.label = Label::EPSILON;
-                    draft.fragments[fragment].count.is_some_and(|count| count.min == 0)
+                    draft.fragments[fragment].may_occur_zero_times()
                 }
                 _ => true,
             };
@@ -105,7 +108,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
                 continue;
             }
             if let Some(callee) = edge.label.as_call() {
-                let optional = draft.fragments[callee].count.is_some_and(|count| count.min == 0);
+                let optional = draft.fragments[callee].may_occur_zero_times();
                 // The search goes on after the call as soon as its fragment is known to be productive.
                 if !productive[callee] && !optional {
                     waiting[callee] = entries.push((edge.to, waiting[callee]));
@@ -174,12 +177,64 @@ impl MissingParts {
     }
 }
 
+/// The rule that has to change for the root to derive something. It is the nearest one that derives nothing although
+/// it waits for no other. If there is none, it is the nearest one that waits for itself.
+fn rule_to_blame(draft: &Draft, reached: &States, productive: &Fragments) -> Option<RuleId> {
+    let waits = unproductive_calls(draft, reached, productive);
+    let rows: Rows<DraftFragmentId> = Rows::count(draft.fragments.len(), waits.iter().map(|wait| wait.0));
+    let on_cycle = on_cycles(draft.fragments.len(), waits.clone());
+    let mut is_queued: Fragments = IdVec::of(false, draft.fragments.len());
+    let mut queue = vec![DraftFragmentId::FIRST];
+    let mut endless = None;
+    let mut next = 0;
+    while let Some(&fragment) = queue.get(next) {
+        next += 1;
+        let callees = waits[rows.of(fragment)].iter().map(|wait| wait.1);
+        if callees.len() == 0 {
+            let is_inside = |at: DraftStateId| reached[at] && draft.states[at].fragment == fragment;
+            let inside = draft.dead_parts.iter().find(|part| is_inside(part.0));
+            return inside.and_then(|part| part.1).or(draft.fragments[fragment].rule);
+        }
+        if on_cycle[fragment] && endless.is_none() {
+            endless = draft.fragments[fragment].rule;
+        }
+        queue.extend(callees.filter(|&callee| !std::mem::replace(&mut is_queued[callee], true)));
+    }
+    endless
+}
+
+/// Each fragment that derives nothing, with those that it waits for; sorted.
+fn unproductive_calls(
+    draft: &Draft,
+    reached: &States,
+    productive: &Fragments,
+) -> Vec<(DraftFragmentId, DraftFragmentId)> {
+    let is_dead = |&fragment: &DraftFragmentId| {
+        !productive[fragment] && !draft.fragments[fragment].may_occur_zero_times()
+    };
+    let mut waits = Vec::new();
+    for id in draft.states.ids().filter(|&id| reached[id] && !productive[draft.states[id].fragment]) {
+        let callees = draft.edges(id).filter_map(|edge| edge.label.as_call()).filter(is_dead);
+        waits.extend(callees.map(|callee| (draft.states[id].fragment, callee)));
+    }
+    for (whole, fragment) in draft.fragments.entries().filter(|&(whole, _)| !productive[whole]) {
+        let DraftRole::Permutation(permutation) = &fragment.role else { continue };
+        let is_required = |part: DraftFragmentId| matches!(draft.fragments[part].role, DraftRole::Part(part) if part < permutation.required);
+        let parts = permutation.parts.iter().chain([&permutation.separator]).copied().filter(is_dead);
+        // The others do not matter as long as a required one is missing.
+        let lacks_required = parts.clone().any(is_required);
+        waits.extend(parts.filter(|&part| !lacks_required || is_required(part)).map(|part| (whole, part)));
+    }
+    waits.sort_unstable();
+    waits
+}
+
 /// The states from which a final state is reached over productive calls.
 fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States {
     let usable = |label: Label| {
-        label.as_call().is_none_or(|fragment| {
-            productive[fragment] || draft.fragments[fragment].count.is_some_and(|count| count.min == 0)
-        })
+        label
+            .as_call()
+            .is_none_or(|fragment| productive[fragment] || draft.fragments[fragment].may_occur_zero_times())
     };
     let count = draft.states.len();
     // The sources of each state's entering edges, as lists: (source, next) an edge.

@@ -193,7 +193,7 @@ fn empty_languages_are_refused() {
         builder.sequence([a, inner])
     }));
     assert_eq!(error.cause(), Cause::EmptyLanguage);
-    insta::assert_snapshot!(error, @"rule `root`: the language is empty: no text matches; give it an alternative that can be finished");
+    insta::assert_snapshot!(error, @"rule `root`: no text matches it, so the language is empty; give it an alternative that can be finished");
     let error = refused(&grammar(|builder| {
         let (a, b) = (builder.literal("a"), builder.literal("b"));
         let both = builder.intersection([a, b]);

@@ -104,12 +104,18 @@ impl CompileError {
     /// themselves.
     #[must_use]
     pub fn located(self, source: &str, grammar: &Grammar) -> Self {
-        let rule = match &self.kind {
-            CompileErrorKind::Automata(error) if error.cause() != Cause::Interrupted => error.rule(),
-            CompileErrorKind::Tokens(error) => error.rule(),
+        let (rule, message) = match &self.kind {
+            CompileErrorKind::Automata(error) if error.cause() != Cause::Interrupted => {
+                // A pattern has no rules, so that its reader knows no name of one.
+                let has_rules = grammar.rule(grammar.root()).span().is_some();
+                let message =
+                    if has_rules { error.to_string() } else { error.clone().without_rule().to_string() };
+                (error.rule(), message)
+            }
+            CompileErrorKind::Tokens(error) => (error.rule(), error.to_string()),
             _ => return self,
         };
-        Diagnostics::from_later_stage(source, grammar, rule, self.code(), self.to_string()).into()
+        Diagnostics::from_later_stage(source, grammar, rule, self.code(), message).into()
     }
 }
 
@@ -129,7 +135,12 @@ impl CompileError {
             Cause::LimitReached => "json-schema/limit",
             _ => "json-schema/unsupported",
         };
-        let message = error.clone().without_rule().to_string();
+        let message = match error.cause() {
+            Cause::EmptyLanguage => {
+                "no JSON text satisfies the schema: no value satisfies this part of it".to_owned()
+            }
+            _ => error.clone().without_rule().to_string(),
+        };
         json_schema::located(schema, options, error.rule(), &automata.text, (code, &message)).into()
     }
 }

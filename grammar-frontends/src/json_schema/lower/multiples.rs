@@ -185,7 +185,7 @@ impl SchemaLowering<'_> {
     /// The numbers of a shape between two bounds, where its steps leave few and telling them takes too many states.
     pub(super) fn few_multiples(&self, shape: &NumberShape) -> Option<NumberShape> {
         let (low, high) = (&shape.lower.as_ref()?.value, &shape.upper.as_ref()?.value);
-        let one = Divisor { units: 1, places: 0 };
+        let one = Divisor::ONE;
         let whole = (shape.kind == NumberKind::Integer).then_some(one);
         let steps = || shape.steps.iter().copied().chain(whole);
         let step = steps().skip(1).try_fold(steps().next()?, Divisor::least_common_multiple)?;

@@ -162,7 +162,7 @@ impl SchemaLowering<'_> {
     /// which no whole step divides. Of whole numbers, those that a step with a fraction divides are those that the
     /// least whole multiple of the step divides.
     fn without_multiples(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
-        let one = Divisor { units: 1, places: 0 };
+        let one = Divisor::ONE;
         let freed = NumberShape { not_steps: Vec::new(), ..shape.clone() };
         let whole = shape.steps.iter().try_fold(one, |step, &next| step.least_common_multiple(next));
         let is_told =
@@ -230,7 +230,7 @@ impl SchemaLowering<'_> {
     }
 
     fn stepped(&mut self, shape: &NumberShape, step: Divisor, node: NodeId) -> Result<Option<ExprId>> {
-        let one = Divisor { units: 1, places: 0 };
+        let one = Divisor::ONE;
         let whole =
             if shape.kind == NumberKind::Integer { step.least_common_multiple(one) } else { Some(step) };
         match whole {

@@ -131,6 +131,22 @@ impl Decimal {
         if self.negative { whole.plus_one().negated() } else { whole }
     }
 
+    /// The number times ten to the power `places`.
+    fn shifted(&self, places: u32) -> Self {
+        let exponent = if self.is_zero() { 0 } else { self.exponent + i64::from(places) };
+        Self { exponent, ..self.clone() }
+    }
+
+    /// A whole number of at most 38 digits.
+    fn to_integer(&self) -> Option<i128> {
+        if self.exponent > 38 {
+            return None;
+        }
+        let digits = self.whole_digits();
+        let magnitude = digits.iter().fold(0i128, |value, &digit| value * 10 + i128::from(digit));
+        Some(if self.negative { -magnitude } else { magnitude })
+    }
+
     /// The least whole number that is not less.
     pub(crate) fn ceiling(&self) -> Self {
         self.negated().floor().negated()
@@ -201,6 +217,9 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
+    /// The step of whole numbers.
+    pub(crate) const ONE: Self = Self { units: 1, places: 0 };
+
     /// The step as a fraction, if it is positive and small enough to compute with.
     pub(crate) fn new(value: &Decimal) -> Option<Self> {
         if value.is_negative() || value.is_zero() || value.written_len() > 40 {
@@ -212,6 +231,30 @@ impl Divisor {
             units = units.checked_mul(10)?.checked_add(u64::from(digit))?;
         }
         Some(Self { units, places: u32::try_from(fraction.len()).ok()? })
+    }
+
+    /// The step as a number.
+    pub(crate) fn value(self) -> Decimal {
+        self.times(1)
+    }
+
+    /// The multiple with this factor.
+    fn times(self, factor: i128) -> Decimal {
+        let product = u128::from(self.units).saturating_mul(factor.unsigned_abs());
+        let digits = product.to_string().bytes().map(|byte| byte - b'0').collect();
+        Decimal::from_parts(factor < 0 && product > 0, digits, -i64::from(self.places))
+    }
+
+    /// The multiples between two numbers, both included. `None` where the numbers are too large to compute with.
+    pub(crate) fn multiples_between(
+        self,
+        lower: &Decimal,
+        upper: &Decimal,
+    ) -> Option<impl Iterator<Item = Decimal>> {
+        let units = i128::from(self.units);
+        let first = -(-lower.shifted(self.places).ceiling().to_integer()?).div_euclid(units);
+        let last = upper.shifted(self.places).floor().to_integer()?.div_euclid(units);
+        Some((first..=last).map(move |factor| self.times(factor)))
     }
 
     /// The step of the numbers that are multiples of both.
@@ -294,5 +337,12 @@ mod tests {
         let both = quarter.least_common_multiple(step("0.1"));
         assert_eq!(both, Divisor::new(&decimal("0.5")));
         assert!(step("8").divides(&decimal("1e100")));
+        let between = |step: Divisor, lower, upper| {
+            step.multiples_between(&decimal(lower), &decimal(upper)).expect("small").collect::<Vec<_>>()
+        };
+        assert_eq!(between(quarter, "-0.3", "0.5"), ["-0.25", "0", "0.25", "0.5"].map(decimal));
+        assert_eq!(between(step("3"), "-7.5", "-2"), ["-6", "-3"].map(decimal));
+        assert_eq!(between(step("0.1"), "0.01", "0.09"), []);
+        assert!(quarter.multiples_between(&decimal("0"), &decimal("1e40")).is_none());
     }
 }

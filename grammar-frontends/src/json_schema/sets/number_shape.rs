@@ -49,6 +49,9 @@ pub(crate) struct NumberShape {
     pub(crate) not_steps: Vec<Divisor>,
 }
 
+/// Multiples between two bounds that are looked at one by one.
+const MAX_MULTIPLES: usize = 16;
+
 /// Digits of bounds between which numbers are listed.
 const MAX_DIGITS: u64 = 40;
 
@@ -186,7 +189,11 @@ impl NumberShape {
         if let Some(values) = &self.values {
             return values.is_empty();
         }
-        if self.steps.iter().any(|step| self.not_steps.contains(step)) {
+        let step = self.step();
+        if let Some(step) = step
+            && (self.not_steps.iter().any(|not| not.divides(&step.value()))
+                || (self.kind == NumberKind::Fractional && step.places == 0))
+        {
             return true;
         }
         let bounds = [&self.lower, &self.upper];
@@ -195,14 +202,32 @@ impl NumberShape {
         }
         if self.kind == NumberKind::Integer
             && let (Some(lower), Some(upper)) = self.whole_bounds()
+            && lower > upper
         {
-            return lower > upper;
+            return true;
         }
         let (Some(lower), Some(upper)) = (&self.lower, &self.upper) else { return false };
         let exclusive = lower.edge == Edge::Exclusive || upper.edge == Edge::Exclusive;
-        lower.value > upper.value
+        if lower.value > upper.value
             || (lower.value == upper.value
                 && (exclusive || (self.kind == NumberKind::Fractional && lower.value.is_integer())))
+        {
+            return true;
+        }
+        let multiples = step.and_then(|step| step.multiples_between(&lower.value, &upper.value));
+        multiples.is_some_and(|multiples| {
+            // If there are more, the last one stands for all that are not looked at.
+            let is_outside = |(at, value)| at < MAX_MULTIPLES && !self.contains(&value);
+            multiples.take(MAX_MULTIPLES + 1).enumerate().all(is_outside)
+        })
+    }
+
+    /// The step of all that the shape holds; none where it has no step, or one that is too large to compute with.
+    fn step(&self) -> Option<Divisor> {
+        let whole = (self.kind == NumberKind::Integer).then_some(Divisor::ONE);
+        let mut steps = self.steps.iter().copied().chain(whole);
+        let first = steps.next()?;
+        steps.try_fold(first, Divisor::least_common_multiple)
     }
 
     /// The numbers outside the set, as shapes that do not overlap where that is cheap.

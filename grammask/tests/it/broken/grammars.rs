@@ -273,7 +273,7 @@ fn grammars() {
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= root"), @"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
+    [grammar/empty] Error: rule `root`: no text matches it, so the language is empty; give it an alternative that can be finished
        ╭─[ grammar.ebnf:1:1 ]
        │
      1 │ root ::= root
@@ -282,7 +282,7 @@ fn grammars() {
     ───╯
     ");
     assert_snapshot!(ebnf(r#"root ::= "a" root"#), @r#"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
+    [grammar/empty] Error: rule `root`: no text matches it, so the language is empty; give it an alternative that can be finished
        ╭─[ grammar.ebnf:1:1 ]
        │
      1 │ root ::= "a" root
@@ -290,15 +290,25 @@ fn grammars() {
        │   ╰─── here
     ───╯
     "#);
-    assert_snapshot!(ebnf("root ::= a\na ::= b \"x\"\nb ::= a \"y\""), @"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
-       ╭─[ grammar.ebnf:1:1 ]
+    assert_snapshot!(ebnf("root ::= a\na ::= b \"x\"\nb ::= a \"y\""), @r#"
+    [grammar/empty] Error: rule `a`: no text matches it, so the language is empty; give it an alternative that can be finished
+       ╭─[ grammar.ebnf:2:1 ]
        │
-     1 │ root ::= a
-       │ ──┬─
-       │   ╰─── here
+     2 │ a ::= b "x"
+       │ ┬
+       │ ╰── here
     ───╯
-    ");
+    "#);
+    // The rule that is empty by itself, not those that wait for it or for themselves.
+    assert_snapshot!(ebnf("root ::= \"k\" (a | b)\na ::= \"x\" a | c{2,9}\nb ::= a b\nc ::= \"y\" d | \"z\" [] d\nd ::= \"u\" & \"v\""), @r#"
+    [grammar/empty] Error: rule `d`: no text matches it, so the language is empty; give it an alternative that can be finished
+       ╭─[ grammar.ebnf:5:1 ]
+       │
+     5 │ d ::= "u" & "v"
+       │ ┬
+       │ ╰── here
+    ───╯
+    "#);
     assert_snapshot!(ebnf(r#"root ::= Complement("a" root)"#), @r#"
     [grammar] Error: rule `root`: a complement is only defined for regular expressions, but its operand refers to rule `root`, which is recursive; write the operand without recursion
        ╭─[ grammar.ebnf:1:1 ]
@@ -309,7 +319,7 @@ fn grammars() {
     ───╯
     "#);
     assert_snapshot!(ebnf(r#"root ::= Intersection("a", "b")"#), @r#"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
+    [grammar/empty] Error: rule `root`: no text matches it, so the language is empty; give it an alternative that can be finished
        ╭─[ grammar.ebnf:1:1 ]
        │
      1 │ root ::= Intersection("a", "b")
@@ -402,7 +412,7 @@ fn grammars() {
     ───╯
     "#);
     assert_snapshot!(ebnf("root ::= []"), @"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
+    [grammar/empty] Error: rule `root`: no text matches it, so the language is empty; give it an alternative that can be finished
        ╭─[ grammar.ebnf:1:1 ]
        │
      1 │ root ::= []

@@ -216,7 +216,7 @@ fn patterns() {
     ───╯
     ");
     assert_snapshot!(regex("a^b"), @"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
+    [grammar/empty] Error: no text matches it, so the language is empty; give it an alternative that can be finished
        ╭─[ pattern:1:1 ]
        │
      1 │ a^b
@@ -225,7 +225,7 @@ fn patterns() {
     ───╯
     ");
     assert_snapshot!(regex(r#"[^\s\S]"#), @r"
-    [grammar/empty] Error: rule `root`: the language is empty: no text matches; give it an alternative that can be finished
+    [grammar/empty] Error: no text matches it, so the language is empty; give it an alternative that can be finished
        ╭─[ pattern:1:1 ]
        │
      1 │ [^\s\S]

@@ -189,6 +189,30 @@ fn unsatisfiable_schemas() {
        │ Help: relax one of the keywords that contradict each other
     ───╯
     "#);
+    assert_snapshot!(schema(r#"{"properties": {"a": {"type": "number", "multipleOf": 0.1, "minimum": 0.01, "maximum": 0.09}}, "required": ["a"], "type": "object"}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: no number satisfies `type`, `minimum`, `maximum` and `multipleOf` together
+       ╭─[ schema.json:1:22 ]
+       │
+     1 │ {"properties": {"a": {"type": "number", "multipleOf": 0.1, "minimum": 0.01, "maximum": 0.09}}, "required": ["a"], "type": "object"}
+       │                      ───────────────────────────────────┬───────────────────────────────────
+       │                                                         ╰───────────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+       │
+       │ Note: at `/properties/a`
+    ───╯
+    "#);
+    assert_snapshot!(schema(r#"{"type": "integer", "multipleOf": 2, "not": {"multipleOf": 1}}"#), @r#"
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `not` and the keywords beside it
+       ╭─[ schema.json:1:1 ]
+       │
+     1 │ {"type": "integer", "multipleOf": 2, "not": {"multipleOf": 1}}
+       │ ───────────────────────────────┬──────────────────────────────
+       │                                ╰──────────────────────────────── here
+       │
+       │ Help: relax one of the keywords that contradict each other
+    ───╯
+    "#);
     assert_snapshot!(schema(r#"{"enum": ["a"], "type": "integer"}"#), @r#"
     [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `enum` and the keywords beside it
        ╭─[ schema.json:1:1 ]
