@@ -24,6 +24,16 @@ pub enum Interrupted {
     Deadline,
 }
 
+impl Interrupted {
+    /// The reason as a fixed name, for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Cancelled => "interrupted/cancelled",
+            Self::Deadline => "interrupted/deadline",
+        }
+    }
+}
+
 /// A request to stop, shared between the workers and the threads that may stop them. Clones are the same
 /// interrupt. The default, [`never`](Self::never), costs nothing.
 ///

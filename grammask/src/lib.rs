@@ -32,8 +32,9 @@
 //!
 //! # Backends
 //!
-//! The parser below the masks can be chosen: [`earley`] serves every grammar and is the default, [`pda`] declines
-//! left recursion. Their masks are the same. An engine of your own implements [`Backend`] and [`BuildBackend`].
+//! The parser below the masks can be chosen, and masks are the same. [`earley`] serves every grammar and is the default.
+//! [`pda`] declines left recursion, permutations (`KeyOrder::Any` among them), tokens that are taken as a whole, and
+//! `max_tokens`. An engine of your own implements [`Backend`] and [`BuildBackend`].
 //!
 //! ```
 //! use grammask::{Compiler, EbnfOptions, Vocabulary, VocabularyOptions, pda};
@@ -98,8 +99,8 @@ pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError,
 #[cfg(feature = "apply")]
 pub use grammask_gpu_apply as apply;
 pub use grammask_mask_cache::{
-    StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyError, VocabularyOptions,
-    words_for,
+    LocalPool, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyBuilder,
+    VocabularyError, VocabularyOptions, words_for,
 };
 pub use grammask_vocabularies as vocabularies;
 

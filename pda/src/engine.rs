@@ -43,13 +43,9 @@ impl Engine {
     /// # Errors
     ///
     /// Fails if a rule can begin with itself, directly or after rules that may be empty. It also fails if the
-    /// grammar names tokens that are taken as a whole, or if a limit is reached before the first byte.
+    /// grammar names tokens that are taken as a whole or has parts in any order, or if a limit is reached before the
+    /// first byte.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, BuildError> {
-        if !program.labels().is_empty() {
-            return Err(BuildError::new(
-                "tokens that are taken as a whole: the backend `pda` reads bytes only; write the grammar without them",
-            ));
-        }
         // Whether rules begin with themselves is asked of all of them, so nothing is gained by references.
         let program = match program.whole() {
             Ok(Cow::Borrowed(_)) => program,
@@ -59,7 +55,7 @@ impl Engine {
         decline_left_recursion(&program)?;
         if !program.labels().is_empty() {
             return Err(BuildError::new(
-                "this backend reads bytes only; write the grammar without tokens that are taken as a whole",
+                "tokens that are taken as a whole: the backend `pda` reads bytes only; write the grammar without them",
             ));
         }
         decline_permutation(&program)?;

@@ -57,7 +57,7 @@
 //!
 //! Left recursion, also hidden behind rules that may be empty, is declined when the engine is built, with a
 //! [`BuildError`](grammask_parser_backend::BuildError) that names the rules: the stacks would grow without
-//! end. So are grammars that name tokens which are taken as a whole. [`Config`] bounds memory and the number
+//! end. So are grammars that name tokens which are taken as a whole, or have parts in any order. [`Config`] bounds memory and the number
 //! of stacks; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a call. A limit that is reached is a
 //! [`StepError`](grammask_parser_backend::StepError): *indeterminate*, and the state that was asked of stays
 //! valid. A grammar whose choices differ only after a nesting doubles its stacks with every level, and

@@ -126,11 +126,7 @@ fn log(py: Python<'_>, function: &str, raised: PyErr) -> PyErr {
 
 /// Work that was stopped from outside.
 pub(crate) fn interrupted(py: Python<'_>, reason: Interrupted) -> PyErr {
-    let code = match reason {
-        Interrupted::Deadline => "interrupted/deadline",
-        _ => "interrupted/cancelled",
-    };
-    match coded(py, "IndeterminateError", &reason.to_string(), code) {
+    match coded(py, "IndeterminateError", &reason.to_string(), reason.code()) {
         Ok(raised) => {
             COMPILE_STOPPED.count();
             log(py, "log_limit", raised)

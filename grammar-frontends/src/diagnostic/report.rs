@@ -89,9 +89,6 @@ pub struct Diagnostic {
     hint: Option<String>,
 }
 
-const CANCELLED: &str = "interrupted/cancelled";
-const DEADLINE: &str = "interrupted/deadline";
-
 impl Diagnostic {
     /// A refusal. `code` names its cause, as `ebnf/undefined-rule` does, and never changes.
     pub(crate) fn error(code: &'static str, message: impl Into<String>) -> Self {
@@ -107,11 +104,7 @@ impl Diagnostic {
 
     /// The work was stopped from outside; nothing is known of the input.
     pub(crate) fn interrupted(reason: Interrupted) -> Self {
-        let code = match reason {
-            Interrupted::Deadline => DEADLINE,
-            _ => CANCELLED,
-        };
-        Self::error(code, reason.to_string())
+        Self::error(reason.code(), reason.to_string())
     }
 
     /// Something that the author should know, although the input is taken.
@@ -272,11 +265,8 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Why the work was stopped from outside, if that is all there is to report.
     pub fn interrupted(&self) -> Option<Interrupted> {
-        self.iter().find_map(|report| match report.code() {
-            CANCELLED => Some(Interrupted::Cancelled),
-            DEADLINE => Some(Interrupted::Deadline),
-            _ => None,
-        })
+        let reasons = [Interrupted::Cancelled, Interrupted::Deadline];
+        self.iter().find_map(|report| reasons.into_iter().find(|reason| reason.code() == report.code()))
     }
 
     /// All findings, or `None` if there are none.

@@ -285,6 +285,19 @@ pub struct JsonSchemaLimits {
     pub documents: usize,
 }
 
+setters! { JsonSchemaLimits {
+    schema_bytes: usize,
+    values: usize,
+    goals: usize,
+    work: usize,
+    depth: usize,
+    alternatives: usize,
+    states: usize,
+    digits: u64,
+    expressions: usize,
+    documents: usize,
+} }
+
 impl Default for JsonSchemaLimits {
     fn default() -> Self {
         Self {

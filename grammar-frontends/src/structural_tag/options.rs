@@ -28,7 +28,7 @@ impl Default for StructuralTagOptions {
     }
 }
 
-setters! { StructuralTagOptions { json_schema: JsonSchemaOptions, limits: StructuralTagLimits } }
+setters! { StructuralTagOptions { json_schema: JsonSchemaOptions, ebnf: EbnfOptions, limits: StructuralTagLimits } }
 
 /// Bounds on a structural tag. Past them it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct StructuralTagLimits {
     /// Deepest nesting of formats; 100 by default, and never more.
     pub nesting: usize,
 }
+
+setters! { StructuralTagLimits { document_bytes: usize, nesting: usize } }
 
 /// Trees of formats of this depth are walked with recursion.
 pub(super) const MAX_NESTING: usize = 100;

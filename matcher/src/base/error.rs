@@ -59,28 +59,31 @@ impl CompileError {
         }
     }
 
-    /// The cause as a fixed name, for programs: that of the first report, `grammar/limit` where a limit on automata was
-    /// reached, or the stage that failed.
+    /// The cause as a fixed name, for programs: that of the first report, or of the [interrupt](Interrupted::code).
+    /// Otherwise it is `grammar/limit` where a limit on automata was reached, or the stage that failed.
     pub fn code(&self) -> &'static str {
         match &self.kind {
             CompileErrorKind::Source(diagnostics) => {
                 diagnostics.iter().next().map_or("source", Diagnostic::code)
             }
             CompileErrorKind::Automata(error) => match error.cause() {
-                Cause::Interrupted => "interrupted",
+                Cause::Interrupted => error.interrupted().map_or("interrupted/fork", Interrupted::code),
                 Cause::EmptyLanguage => "grammar/empty",
                 Cause::LimitReached => "grammar/limit",
                 _ => "grammar",
             },
             CompileErrorKind::Tokens(_) => "grammar/token",
             CompileErrorKind::Backend(_) => "grammar/backend",
-            CompileErrorKind::Interrupted(_) => "interrupted",
+            CompileErrorKind::Interrupted(reason) => reason.code(),
             CompileErrorKind::NoOutcome => "internal",
             CompileErrorKind::LeftBehind => "interrupted/fork",
         }
     }
 
     /// Whether a limit was reached. Nothing is known of the structure then; a higher limit may serve it.
+    ///
+    /// Four bounds of JSON Schema are no limits here, because they are of one keyword: `alternatives`, `states` and
+    /// `digits` (`json-schema/unsupported`) and `documents` (`json-schema/reference`). Their messages name them.
     pub fn is_limit(&self) -> bool {
         match self.diagnostics() {
             Some(diagnostics) => diagnostics.iter().any(|one| one.code().ends_with("/limit")),

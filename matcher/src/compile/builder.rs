@@ -58,7 +58,7 @@ impl<B: BuildBackend> CompilerBuilder<B> {
     }
 
     /// The parser backend, instead of the Earley engine. Masks do not depend on it; their cost does, and the
-    /// set of grammars that are served.
+    /// set of grammars that are served. A directory in which grammars are kept (the feature `store`) is given after it.
     #[must_use]
     pub fn backend<C: BuildBackend>(self) -> CompilerBuilder<C> {
         let mut parts = self.compiler.parts;

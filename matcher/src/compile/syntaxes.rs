@@ -1,5 +1,7 @@
 //! One method for each syntax.
 
+#[cfg(feature = "json-schema")]
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,10 +51,7 @@ impl<B: BuildBackend> Compiler<B> {
         let key = holds_no_functions(options).then(|| self.options_keys().schemas.get(options));
         self.cached("json schema", key.as_deref(), schema, || {
             let read = || {
-                let compiled = match *self.interrupt() == Interrupt::never() {
-                    true => json_schema::compile_with_warnings(schema, options)?,
-                    false => json_schema::compile_with_warnings(schema, &self.interrupted_by(options))?,
-                };
+                let compiled = json_schema::compile_with_warnings(schema, &self.interrupted_by(options))?;
                 Ok((compiled.grammar, compiled.report.warnings().collect()))
             };
             let automata = self.automata_of_schema(schema);
@@ -85,8 +84,12 @@ impl<B: BuildBackend> Compiler<B> {
         Ok((grammar.with_warnings(compiled.report.warnings().collect()), compiled.report))
     }
 
-    fn interrupted_by(&self, options: &JsonSchemaOptions) -> JsonSchemaOptions {
-        options.clone().interrupt(self.interrupt().clone())
+    /// The options under the compiler's interrupt, if it has one.
+    pub(crate) fn interrupted_by<'o>(&self, options: &'o JsonSchemaOptions) -> Cow<'o, JsonSchemaOptions> {
+        match *self.interrupt() == Interrupt::never() {
+            true => Cow::Borrowed(options),
+            false => Cow::Owned(options.clone().interrupt(self.interrupt().clone())),
+        }
     }
 }
 
@@ -127,7 +130,10 @@ impl<B: BuildBackend> Compiler<B> {
         let is_source = |named: &NamedGrammar| matches!(named, NamedGrammar::Lark(_));
         let is_cacheable = options.named.values().all(is_source) && holds_no_functions(&options.json_schema);
         self.cached_by_options("lark", is_cacheable.then_some(options), source, || {
-            self.read_from(source, || Ok(lark::parse_with_warnings(source, options)?))
+            self.read_from(source, || {
+                let json_schema = self.interrupted_by(&options.json_schema).into_owned();
+                Ok(lark::parse_with_warnings(source, &options.clone().json_schema(json_schema))?)
+            })
         })
     }
 }

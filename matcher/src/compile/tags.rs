@@ -203,14 +203,14 @@ impl<B: BuildBackend> Compiler<B> {
     }
 
     fn tag_compiler(&self, options: &StructuralTagOptions) -> TagCompiler<B> {
-        let mut later = options.clone();
+        let now = options.clone().json_schema(self.interrupted_by(&options.json_schema).into_owned());
         // A deferred grammar is written when a text reaches it, long after the call that could have been
         // interrupted.
-        later.json_schema.interrupt = Interrupt::never();
+        let later = options.clone().json_schema(options.json_schema.clone().interrupt(Interrupt::never()));
         TagCompiler {
             options_key: holds_no_functions(&options.json_schema)
                 .then(|| self.options_keys().schemas.get(&options.json_schema)),
-            options: options.clone(),
+            options: now,
             options_later: Arc::new(later),
             automata: self.automata_under_interrupt(),
             resolver: self.resolver(),

@@ -22,8 +22,8 @@ impl<B: Backend> Matcher<B> {
     ///
     /// # Errors
     ///
-    /// Where the mask is smaller than the vocabulary, the text has ended, or a limit is reached; the mask is then not
-    /// written.
+    /// Where the mask is smaller than the vocabulary, the text has ended, or a limit is reached. The mask is then not
+    /// written, or cleared where the matcher has [stop tokens of its own](Self::with_stop_tokens).
     pub fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<MaskKind, MatchError> {
         self.check_room(mask.len())?;
         if self.stop != StopTokens::Vocabulary {

@@ -96,13 +96,13 @@ impl<B: Backend> Matcher<B> {
         let tokens = certain.unwrap_or_default();
         // A stop token would end the text; its bytes are never forced as a token.
         let stops = tokens.iter().position(|&id| self.stop.contains(id, &vocabulary));
-        Ok(relative_to_context(
-            context,
-            &tokens[..stops.unwrap_or(tokens.len())],
-            before,
-            &vocabulary,
-            self.steps(),
-        ))
+        let certain = &tokens[..stops.unwrap_or(tokens.len())];
+        let found = relative_to_context(context, certain, before, &vocabulary, self.steps());
+        // Text that is cut another way has another number of tokens, which a rule may bound.
+        match self.tracker.is_none() || self.fork().consume(&found)? {
+            true => Ok(found),
+            false => Ok(ForcedTokens::default()),
+        }
     }
 
     /// Reads the forced text, cut as [`forced_tokens`](Self::forced_tokens) cuts it: takes back what would have been cut
@@ -121,15 +121,26 @@ impl<B: Backend> Matcher<B> {
             return Ok(forced);
         }
         let before = self.fork();
-        let mut consume = || {
-            self.rollback(forced.rollback)?;
-            forced.tokens.iter().try_for_each(|&id| self.accept_token(id))
-        };
-        if let Err(error) = consume() {
-            *self = before;
-            return Err(error);
+        match self.consume(&forced) {
+            Ok(true) => Ok(forced),
+            other => {
+                *self = before;
+                other.map(|_| ForcedTokens::default())
+            }
         }
-        Ok(forced)
+    }
+
+    /// Reads tokens instead of those that are taken back. `false` where one is refused, with some of them read.
+    fn consume(&mut self, forced: &ForcedTokens) -> Result<bool, MatchError> {
+        self.rollback(forced.rollback)?;
+        for &id in &forced.tokens {
+            match self.accept_token(id) {
+                Ok(()) => {}
+                Err(MatchError::TokenRefused(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 
     /// Where the token can begin that holds the byte before `end` and reaches beyond, or `end` itself.

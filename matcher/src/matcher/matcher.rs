@@ -114,11 +114,12 @@ impl<B: Backend> Matcher<B> {
         }
     }
 
-    /// Chooses the tokens that end the text, for this matcher and its forks. Default: the vocabulary's stop
-    /// tokens.
+    /// Chooses the tokens that end the text, for this matcher and its forks, before its first token: a text that is
+    /// read again is read under them. Ids that the vocabulary does not have are left out. Default: the vocabulary's
+    /// stop tokens.
     #[must_use]
     pub fn with_stop_tokens(mut self, stop: StopTokens) -> Self {
-        self.stop = stop;
+        self.stop = stop.known_to(self.grammar.vocabulary());
         self.last_mask = None;
         self
     }
@@ -141,7 +142,7 @@ impl<B: Backend> Matcher<B> {
         &self.grammar
     }
 
-    /// The numbers of this matcher since it was made.
+    /// The numbers of this matcher since it was made or [reset](Self::reset).
     pub fn stats(&self) -> MatcherStats {
         self.counts.all()
     }

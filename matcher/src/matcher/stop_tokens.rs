@@ -21,6 +21,17 @@ pub enum StopTokens {
 }
 
 impl StopTokens {
+    /// Without ids that the vocabulary does not have.
+    pub(crate) fn known_to(self, vocabulary: &Vocabulary) -> Self {
+        let is_known = |id: &TokenId| vocabulary.id(id.get()).is_some();
+        match self {
+            Self::Own(ids) if !ids.iter().all(is_known) => {
+                Self::Own(ids.iter().copied().filter(is_known).collect())
+            }
+            stop => stop,
+        }
+    }
+
     pub(crate) fn contains(&self, id: TokenId, vocabulary: &Vocabulary) -> bool {
         match self {
             StopTokens::Vocabulary => vocabulary.is_stop(id),

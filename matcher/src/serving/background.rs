@@ -221,11 +221,18 @@ impl<B: Backend> Drop for FinishOnDrop<'_, B> {
 }
 
 /// A matcher whose grammar may still be in compilation: it waits when the grammar is first needed.
-#[derive(Debug)]
 pub struct BackgroundMatcher<B: Backend = Engine> {
     compile: BackgroundCompile<B>,
     stop: StopTokens,
     matcher: Option<Matcher<B>>,
+}
+
+impl<B: Backend> fmt::Debug for BackgroundMatcher<B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { compile, stop, matcher } = self;
+        let mut fields = formatter.debug_struct("BackgroundMatcher");
+        fields.field("compile", compile).field("stop", stop).field("matcher", matcher).finish()
+    }
 }
 
 impl<B: Backend> Clone for BackgroundMatcher<B> {

@@ -13,6 +13,7 @@
 
 use std::borrow::BorrowMut;
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
 use grammask_earley::Engine;
@@ -28,12 +29,18 @@ use crate::matcher::mask_kind::{MaskKind, MaskLookup};
 use crate::matcher::matcher::Matcher;
 
 /// A matcher and the words that its mask goes to.
-#[derive(Debug)]
 pub struct BatchRow<'r, B: Backend = Engine> {
     /// The text.
     pub matcher: &'r mut Matcher<B>,
     /// Room for its mask; see [`Matcher::fill_mask_words`].
     pub words: &'r mut [u32],
+}
+
+impl<B: Backend> fmt::Debug for BatchRow<'_, B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = formatter.debug_struct("BatchRow");
+        fields.field("matcher", self.matcher).field("words", &self.words.len()).finish()
+    }
 }
 
 /// Serves many matchers with one call, on several threads where that pays. Answers are the same with any number of

@@ -21,7 +21,12 @@ fn bound_integers(schema: &mut Schema) {
         Some("uint64" | "uint") => [0.into(), u64::MAX.into()],
         _ => return,
     };
-    if schema.get("type").and_then(Value::as_str) != Some("integer") {
+    // An `Option` has two types.
+    let is_integer = match schema.get("type") {
+        Some(Value::Array(types)) => types.iter().any(|one| one == "integer"),
+        one => one.is_some_and(|one| one == "integer"),
+    };
+    if !is_integer {
         return;
     }
     for (name, bound) in ["minimum", "maximum"].into_iter().zip(bounds) {

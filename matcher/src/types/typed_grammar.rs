@@ -54,7 +54,7 @@ impl<T: DeserializeOwned, B: Backend> TypedGrammar<T, B> {
 }
 
 impl<B: BuildBackend> Compiler<B> {
-    /// Compiles the schema that `schemars` makes of a type. Integers are bounded as their types are.
+    /// Compiles the schema that `schemars` makes of a type. Integers of up to 64 bits are bounded as their types are.
     ///
     /// Compiled once for each schema, as [`json_schema`](Self::json_schema) does; making the schema takes some
     /// microseconds each time.

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use grammask_grammar_frontends::ebnf::EbnfOptions;
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
+use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
 use grammask_grammar_ir::{Interrupt, Interrupted};
 use grammask_mask_cache::{TokenId, Vocabulary, VocabularyOptions};
 use grammask_matcher::{
@@ -199,6 +201,31 @@ fn long() -> Vec<(&'static str, Compile)> {
         ),
         ("rules", Box::new(move |compiler| compiler.ebnf(&rules, &EbnfOptions::default()))),
     ]
+}
+
+/// A schema inside of another source is read under the deadline as one by itself is.
+#[test]
+fn interrupts_reach_schemas_in_other_sources() {
+    let objects =
+        (0..300).map(|at| format!(r#""p{at}": {{"anyOf": [{{"const": {at}}}, {{"type": "null"}}]}}"#));
+    let schema = format!(r#"{{"properties": {{{}}}}}"#, objects.collect::<Vec<_>>().join(","));
+    let tag = format!(
+        r#"{{"type": "structural_tag", "format": {{"type": "json_schema", "json_schema": {schema}}}}}"#
+    );
+    let lark = format!("start: %json {schema}");
+    let checks = |compile: &dyn Fn(&Compiler) -> Result<CompiledGrammar, CompileError>| {
+        let checks = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&checks);
+        let interrupt = Interrupt::when(move || counted.fetch_add(1, Ordering::Relaxed) == usize::MAX);
+        compile(&compiler(0).with_interrupt(interrupt)).unwrap();
+        checks.load(Ordering::Relaxed)
+    };
+    let alone = checks(&|compiler| compiler.json_schema(&schema, &JsonSchemaOptions::default()));
+    assert!(alone > 10, "{alone} checks");
+    let in_lark = checks(&|compiler| compiler.lark(&lark, &LarkOptions::default()));
+    assert!(in_lark * 10 >= alone * 9, "{in_lark} checks, {alone} without Lark");
+    let in_tag = checks(&|compiler| compiler.structural_tag(&tag, &StructuralTagOptions::default()));
+    assert!(in_tag * 10 >= alone * 9, "{in_tag} checks, {alone} without a tag");
 }
 
 /// Whenever the deadline passes, the work ends with an error that says so, and never with another answer.

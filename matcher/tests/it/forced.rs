@@ -209,3 +209,30 @@ fn half_a_character_is_held_back() {
     let forced = matcher.forced_tokens(&[], encode).unwrap();
     assert_eq!(forced.tokens, ids(&[u32::from(b'a'), u32::from(b'b')]));
 }
+
+/// Text that is cut another way can take more tokens than a rule has left.
+#[test]
+fn tokens_that_a_rule_has_no_room_for_are_not_certain() {
+    let tokens = ["a", "b", "Q", "ab"].map(|text| Some(text.as_bytes())).into_iter().chain([None]);
+    let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([4])).unwrap();
+    let compiler = Compiler::new(vocabulary);
+    let letter = |byte: &u8| match byte {
+        b'a' => ids(&[0]),
+        b'b' => ids(&[1]),
+        _ => ids(&[2]),
+    };
+    let by_letters = |text: &[u8]| Some(text.iter().flat_map(letter).collect());
+    let cut_anew = ForcedTokens { rollback: 1, tokens: ids(&[0, 1, 2]) };
+    for (rule, expected) in [
+        ("t[max_tokens=2]: /[a-z]+/", ForcedTokens::default()),
+        ("t[max_tokens=3]: /[a-z]{3}/", cut_anew.clone()),
+        ("t: /[a-z]{3}/", cut_anew),
+    ] {
+        let source = format!("start: t \"Q\"\n{rule}");
+        let mut matcher = compiler.lark(&source, &LarkOptions::default()).unwrap().matcher();
+        ids(&[0, 3]).into_iter().for_each(|id| matcher.accept_token(id).unwrap());
+        assert_eq!(matcher.forced_tokens(&ids(&[0, 3]), by_letters).unwrap(), expected, "{rule}");
+        assert_eq!(matcher.consume_forced_tokens(&ids(&[0, 3]), by_letters).unwrap(), expected, "{rule}");
+        assert_eq!(matcher.jump_forward().unwrap().is_empty(), expected.rollback == 1, "{rule}");
+    }
+}

@@ -88,6 +88,23 @@ fn mask_kinds_say_what_the_mask_is() {
     assert_eq!(own.fill_mask(&mut buffer), Ok(MaskKind::Unchanged));
 }
 
+/// A request may bring any numbers as its stop tokens.
+#[test]
+fn stop_tokens_that_the_vocabulary_lacks_end_nothing() {
+    for unknown in [7, 20, 31, 32, 100_000] {
+        let stop = StopTokens::Own([token(unknown), token(5)].into());
+        let mut matcher = compile("a*").matcher().with_stop_tokens(stop);
+        assert_eq!(matcher.stop_tokens(), &StopTokens::Own([token(5)].into()));
+        let mut words = [0; 2];
+        matcher.fill_mask_words(&mut words).unwrap();
+        assert_eq!((words[0] >> 7, words[1]), (0, 0), "{unknown}");
+        assert_eq!(matcher.accept_token(token(unknown)), Err(MatchError::TokenRefused(token(unknown))));
+        assert!(!matcher.is_terminated());
+        matcher.accept_token(token(5)).unwrap();
+        assert!(matcher.is_terminated());
+    }
+}
+
 #[test]
 fn forced_text_stops_where_there_is_a_choice() {
     let mut matcher = compile("ab(ab| a)b?").matcher();

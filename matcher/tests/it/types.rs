@@ -107,6 +107,11 @@ fn integers_are_bounded_as_their_types_are() {
     for text in ["[9223372036854775808,0]", "[-9223372036854775809,0]", "[0,4294967296]", "[0,-1]"] {
         assert!(grammar.grammar().matcher().accept_bytes(text.as_bytes()).is_err(), "{text}");
     }
+    check(&(Some(i32::MIN), Some(u64::MAX), None::<u32>));
+    let grammar = compiler().json_type::<(Option<i64>, Option<u32>)>(&JsonSchemaOptions::default()).unwrap();
+    for text in ["[9223372036854775808,null]", "[null,4294967296]", "[null,-1]"] {
+        assert!(grammar.grammar().matcher().accept_bytes(text.as_bytes()).is_err(), "{text}");
+    }
 }
 
 #[test]
