@@ -157,7 +157,8 @@ fn end(source: &str, attribute: Attribute) -> Result<(Sort, Span), Fault> {
         )),
         Some(end @ (Sort::String | Sort::Regex, _)) => Ok(end),
         _ => {
-            let message = "what ends a rule is a string or a regular expression";
+            let message =
+                "what ends a rule is a string, a regular expression, or a terminal that is one of these";
             Err(Fault::new("lark/attribute", message, "write `suffix=\"...\"`", attribute.name))
         }
     }

@@ -11,7 +11,7 @@ use super::common_terminals;
 use super::fault::Fault;
 use super::numbered::{Carried, Instances};
 use super::options::{LarkOptions, NamedGrammar};
-use super::syntax::{File, RuleSyntax, Syntax};
+use super::syntax::{File, RuleSyntax, Syntax, is_terminal};
 use crate::diagnostic::closest;
 use crate::json::JsonValue;
 use crate::json_schema;
@@ -678,11 +678,6 @@ impl<'a> Scope<'a, '_> {
     pub(super) fn text(&self, span: Span) -> &'a str {
         &self.source[span.start as usize..span.end as usize]
     }
-}
-
-/// A name whose first letter is in upper case.
-pub(super) fn is_terminal(name: &str) -> bool {
-    name.trim_start_matches('_').starts_with(|letter: char| letter.is_ascii_uppercase())
 }
 
 fn characters(text: &str) -> Vec<&str> {

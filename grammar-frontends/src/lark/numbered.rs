@@ -10,9 +10,9 @@ use grammask_grammar_ir::{ExprId, RuleId, Span};
 
 use super::attributes::Attributes;
 use super::fault::Fault;
-use super::lower::{Definition, ExpressionLevel, Lexeme, Scope, is_terminal, no_room};
+use super::lower::{Definition, ExpressionLevel, Lexeme, Scope, no_room};
 use super::number::{Argument, Condition};
-use super::syntax::{RuleSyntax, Syntax};
+use super::syntax::{RuleSyntax, Syntax, is_terminal};
 
 /// The number of the rule that is being read.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! The tokens are split into statements first: a statement ends where a line begins outside of all brackets with
 //! anything but `|`, `&`, `->` or `%if`. A mistake in one statement does not reach the next.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use grammask_grammar_ir::Span;
@@ -91,6 +92,11 @@ pub(super) enum Syntax {
     },
 }
 
+/// A name whose first letter is in upper case.
+pub(super) fn is_terminal(name: &str) -> bool {
+    name.trim_start_matches('_').starts_with(|letter: char| letter.is_ascii_uppercase())
+}
+
 /// Reads all tokens. Faults go to `report`.
 pub(super) fn parse(
     source: &str,
@@ -126,6 +132,37 @@ impl<'a> TokenCursor<'a> {
                 report(fault);
             }
         }
+        self.replace_named_ends(file);
+    }
+
+    /// Puts the text or pattern of a terminal in the place of its name, where the name says what ends a rule.
+    fn replace_named_ends(self, file: &mut File) {
+        let is_end = |name: &str| matches!(name, "suffix" | "stop");
+        let mut terminals: Option<HashMap<&str, (Sort, Span)>> = None;
+        for at in 0..file.rules.len() {
+            for place in 0..file.rules[at].attributes.len() {
+                let attribute = file.rules[at].attributes[place];
+                if let Some((Sort::Name, name)) = attribute.value
+                    && is_end(self.text(attribute.name))
+                {
+                    let known = terminals.get_or_insert_with(|| self.terminals_of_one_literal(file));
+                    if let Some(&literal) = known.get(self.text(name)) {
+                        file.rules[at].attributes[place].value = Some(literal);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The terminals that are a text or a pattern and nothing else.
+    fn terminals_of_one_literal(self, file: &File) -> HashMap<&'a str, (Sort, Span)> {
+        let plain = file.rules.iter().filter(|rule| rule.attributes.is_empty() && !rule.is_numbered);
+        let literals = plain.filter_map(|rule| match rule.body {
+            Syntax::String(span) => Some((self.text(rule.name), (Sort::String, span))),
+            Syntax::Regex(span) => Some((self.text(rule.name), (Sort::Regex, span))),
+            _ => None,
+        });
+        literals.filter(|(name, _)| is_terminal(name)).collect()
     }
 
     /// The tokens of each statement.

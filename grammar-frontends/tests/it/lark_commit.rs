@@ -255,6 +255,29 @@ fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(usual)
 }
 
+/// A terminal that ends a rule is as good as its own text or pattern.
+#[test]
+fn terminals_end_rules() {
+    for end in ["\"b\"", "\"B\"i", "/b+c?/"] {
+        for attribute in ["suffix", "stop"] {
+            let read = |end: &str, terminal: &str| {
+                let source = format!("start: t \"a\"\nt[{attribute}={end}]: /[abc]*/\n{terminal}");
+                parse(&source, &LarkOptions::default())
+            };
+            let (named, written) = (read("END", &format!("END: {end}")).unwrap(), read(end, "").unwrap());
+            let (named, written) = (Recogniser::new(&named), Recogniser::new(&written));
+            for text in texts(b"abc", 5) {
+                assert_eq!(named.accepts(&text), written.accepts(&text), "{end} {:?}", text.escape_ascii());
+            }
+            // Compound terminals end no rule.
+            for other in ["END: \"b\" | \"c\"", "END[lazy]: \"b\"", "END: OTHER\nOTHER: \"b\"", ""] {
+                let refused = read("END", other).unwrap_err().to_string();
+                assert!(refused.contains("a terminal that is one of these"), "{refused}");
+            }
+        }
+    }
+}
+
 #[test]
 fn lazy_rules_commit_as_defined() {
     let (cases, seed) = (number("GRAMMASK_CASES", 1_000), number("GRAMMASK_SEED", 0));

@@ -24,7 +24,7 @@ pub struct Limits {
     /// Bytes for the items and names of one text that must differ from one another, while their arrays and
     /// objects are open. Each takes 48 bytes beside its own. Default 16 MiB.
     pub max_distinct_bytes: usize,
-    /// Units of work of one call, about 50 ns each. Default 20,000,000.
+    /// Units of work of one call, about 50 ns each. Default 16,000,000.
     pub max_work_per_call: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for Limits {
             max_cache_bytes: 48 << 20,
             max_items_per_set: 100_000,
             max_distinct_bytes: 16 << 20,
-            max_work_per_call: 20_000_000,
+            max_work_per_call: 16_000_000,
         }
     }
 }
