@@ -53,6 +53,7 @@ def test_models():
 NOW = [{"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}]
 
 
+@pytest.mark.parametrize("compat", [False, True])
 @pytest.mark.parametrize(
     ("family", "right", "wrong"),
     [
@@ -74,7 +75,8 @@ NOW = [{"type": "function", "function": {"name": "now", "parameters": {"type": "
         ("minimax_m3", "</mm:think>It is noon.", "It is noon.</mm:think>"),
     ],
 )
-def test_forms_of_templates(family, right, wrong):
+def test_forms_of_templates(family, right, wrong, compat):
+    grammask.config.set_compat(compat)
     grammar = grammask.Grammar.from_structural_tag(
         grammask.get_model_structural_tag(family, NOW, reasoning="disabled")
     )

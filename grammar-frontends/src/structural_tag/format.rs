@@ -277,12 +277,15 @@ pub(crate) struct AnyTokens {
 }
 
 impl Format {
-    /// Whether the format is free text in which some text cannot occur.
-    pub(crate) fn excludes_text(&self) -> bool {
+    /// Whether the format can [go on without end](Self::is_unlimited) over any text, as nothing is excluded from it.
+    pub(crate) fn takes_everything(&self) -> bool {
         match self {
-            Format::AnyText(text) => !text.excludes.is_empty(),
-            Format::TriggeredTags(tags) => !tags.excludes.is_empty(),
-            _ => false,
+            Format::AnyText(text) => text.excludes.is_empty(),
+            Format::TriggeredTags(tags) => tags.excludes.is_empty(),
+            Format::Sequence(elements) => elements.last().is_some_and(Format::takes_everything),
+            Format::Or(elements) => elements.iter().any(Format::takes_everything),
+            Format::Optional(content) => content.takes_everything(),
+            _ => self.is_unlimited(),
         }
     }
 

@@ -254,7 +254,7 @@ fn tag_fields(fields: &mut Fields<'_>) -> Result<Tag> {
         End::Token(_) => false,
     };
     // An empty end is how a tag says that the end of the text ends it; one that is all there is says nothing.
-    if never_ends && content.is_unlimited() && !content.excludes_text() {
+    if never_ends && content.takes_everything() {
         return Err(malformed(
             &fields.place("end"),
             "When the content is unlimited, at least one end string must be non-empty",

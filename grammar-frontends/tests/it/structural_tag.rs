@@ -2,6 +2,7 @@
 
 use grammask_grammar_frontends::json::JsonValue;
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_oracle::Recogniser;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -211,4 +212,34 @@ fn texts_that_strings_do_not_hold_are_refused_where_they_cannot_be_spelled_other
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let format = json!({"json_schema": schema, "style": "pythonic", "excludes": ["x"]});
     assert_snapshot!(refusal(format), @"structural-tag/unsupported at `/format/excludes`: `excludes`: strings in this style cannot be kept from holding others (leave it out, or use the style `json`)");
+}
+
+/// Free text that must not hold something may be the last part of a tag without an end, wherever it stands in it.
+#[test]
+fn text_that_excludes_something_needs_no_end() {
+    let free = json!({"type": "any_text", "excludes": ["x"]});
+    let q = json!({"type": "const_string", "value": "q"});
+    let tag = |content: &Value| json!({"type": "tag", "begin": "<a>", "content": content, "end": ""});
+    for (content, right, wrong) in [
+        (
+            json!({"type": "sequence", "elements": [q, free]}),
+            vec!["<a>q", "<a>qab"],
+            vec!["<a>", "<a>b", "<a>qxb"],
+        ),
+        (json!({"type": "or", "elements": [q, free]}), vec!["<a>q", "<a>", "<a>bq"], vec!["<a>qx", "<a>x"]),
+        (json!({"type": "optional", "content": free}), vec!["<a>", "<a>b"], vec!["<a>x"]),
+    ] {
+        let document = json!({"type": "structural_tag", "format": tag(&content)}).to_string();
+        let grammar = read(&document).unwrap().grammar(&StructuralTagOptions::default()).unwrap();
+        let recogniser = Recogniser::new(&grammar);
+        right.iter().for_each(|text| assert!(recogniser.accepts(text.as_bytes()), "{text} {content}"));
+        wrong.iter().for_each(|text| assert!(!recogniser.accepts(text.as_bytes()), "{text} {content}"));
+    }
+    let everything = json!({"type": "any_text"});
+    for content in [
+        json!({"type": "sequence", "elements": [q, everything]}),
+        json!({"type": "or", "elements": [free, everything]}),
+    ] {
+        assert!(refusal(tag(&content)).contains("When the content is unlimited"), "{content}");
+    }
 }
