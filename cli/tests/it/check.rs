@@ -121,6 +121,20 @@ fn a_grammar_that_the_backend_declines_is_an_error() {
 const TAG: &str = r#"{"type": "structural_tag", "format": {"type": "tag", "begin": "<f>", "end": "</f>",
     "content": {"type": "json_schema", "json_schema": {"properties": {"a": {"type": "integer"}}, "type": "object"}}}}"#;
 
+/// The rule that has to change is shown, also where the automata find the mistake.
+#[test]
+fn an_empty_grammar_shows_its_place() {
+    let lark = "start: a b\na: \"x\"\nb: /x[a-c]/ & /y+/";
+    let ebnf = "root ::= a b\na ::= \"x\" a\nb ::= \"x\"";
+    for (option, source, rule, line) in [("--lark-text", lark, "b", 3), ("--ebnf-text", ebnf, "a", 2)] {
+        let run = run(&["check", option, source, "--text", "x"]);
+        assert_eq!(run.code, 2);
+        let message = format!("[grammar/empty] Error: rule `{rule}`: no text matches it");
+        assert!(run.err.contains(&message), "{}", run.err);
+        assert!(run.err.contains(&format!("{option}:{line}:1")), "{}", run.err);
+    }
+}
+
 #[test]
 fn structural_tags_are_structures() {
     for (text, code) in

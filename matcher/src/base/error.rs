@@ -109,10 +109,13 @@ impl CompileError {
     pub fn located(self, source: &str, grammar: &Grammar) -> Self {
         let (rule, message) = match &self.kind {
             CompileErrorKind::Automata(error) if error.cause() != Cause::Interrupted => {
-                // A pattern has no rules, so that its reader knows no name of one.
-                let has_rules = grammar.rule(grammar.root()).span().is_some();
+                // Nobody knows the name of a rule that has no place, such as that of a pattern.
+                let is_known = error.rule().is_none_or(|name| {
+                    let mut rules = grammar.rule_ids().map(|id| grammar.rule(id));
+                    rules.any(|rule| rule.name() == name && rule.span().is_some())
+                });
                 let message =
-                    if has_rules { error.to_string() } else { error.clone().without_rule().to_string() };
+                    if is_known { error.to_string() } else { error.clone().without_rule().to_string() };
                 (error.rule(), message)
             }
             CompileErrorKind::Tokens(error) => (error.rule(), error.to_string()),
