@@ -99,8 +99,8 @@ pub use grammask_grammar_ir::{self as ir, Grammar, GrammarBuilder, GrammarError,
 #[cfg(feature = "apply")]
 pub use grammask_gpu_apply as apply;
 pub use grammask_mask_cache::{
-    LocalPool, StoredMask, TokenCoding, TokenId, TokenKind, TokenMask, Vocabulary, VocabularyBuilder,
-    VocabularyError, VocabularyOptions, words_for,
+    LocalPool, StoredMask, TokenCoding, TokenDecoder, TokenId, TokenKind, TokenMask, Vocabulary,
+    VocabularyBuilder, VocabularyError, VocabularyOptions, words_for,
 };
 pub use grammask_vocabularies as vocabularies;
 

@@ -97,7 +97,7 @@ pub use token_sets::json_tokens::multi_value::ValuePosition;
 pub use token_sets::sets::TokenSets;
 pub use token_sets::slices::Slice;
 pub use vocabulary::{
-    STOP_TOKEN_NAMES, TokenCoding, TokenTexts, Trie, TrieNode, Vocabulary, VocabularyBuilder,
+    STOP_TOKEN_NAMES, TokenCoding, TokenDecoder, TokenTexts, Trie, TrieNode, Vocabulary, VocabularyBuilder,
     VocabularyError, VocabularyOptions,
 };
 pub use walk::scratch::Scratch;

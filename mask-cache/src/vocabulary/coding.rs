@@ -60,6 +60,14 @@ pub(super) enum DecoderStep {
     },
 }
 
+impl DecoderStep {
+    /// Whether the step looks for a text of several characters.
+    pub(super) fn spans_characters(&self) -> bool {
+        let DecoderStep::Replace { pattern, .. } = self else { return false };
+        String::from_utf8_lossy(pattern).chars().nth(1).is_some()
+    }
+}
+
 /// Steps in their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Decoder {

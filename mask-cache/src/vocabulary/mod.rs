@@ -26,5 +26,6 @@ pub use self::error::VocabularyError;
 pub use self::options::VocabularyOptions;
 pub use self::stop_tokens::STOP_TOKEN_NAMES;
 pub use self::token_texts::TokenTexts;
+pub use self::tokenizer_json::TokenDecoder;
 pub use self::tokens::Vocabulary;
 pub use self::trie::{Trie, TrieNode};

@@ -40,7 +40,73 @@ impl Vocabulary {
     }
 }
 
+/// How a Hugging Face `tokenizer.json` spells bytes, for callers that have its tokens from elsewhere.
+///
+/// An object of the library `tokenizers` is such a place: it lists the tokens and ids, and writes the file.
+///
+/// ```
+/// use grammask_mask_cache::TokenDecoder;
+///
+/// let file = r#"{
+///     "added_tokens": [{"id": 1, "content": "▁", "special": true}],
+///     "decoder": {"type": "Metaspace"},
+///     "model": {"type": "Unigram", "vocab": [["▁the", -1.5]]}
+/// }"#;
+/// let decoder = TokenDecoder::from_tokenizer_json(file.as_bytes())?;
+/// assert_eq!(decoder.decode(0, "▁the"), Some(b" the".to_vec()));
+/// // Special tokens have names, which are as they are written.
+/// assert_eq!(decoder.decode(1, "▁"), Some("▁".into()));
+/// // The added token has the id.
+/// assert_eq!(decoder.decode(1, "▁the"), None);
+/// # Ok::<(), grammask_mask_cache::VocabularyError>(())
+/// ```
+#[derive(Debug)]
+pub struct TokenDecoder {
+    decoder: Decoder,
+    /// Text and form of each added token.
+    added: AHashMap<u32, (String, TextForm)>,
+}
+
+impl TokenDecoder {
+    /// The decoder of a file, which [`Vocabulary::from_tokenizer_json`] uses for its tokens.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file is not a tokenizer, or if the text of a token depends on its neighbours.
+    pub fn from_tokenizer_json(json: &[u8]) -> Result<Self, VocabularyError> {
+        let file = read(json)?;
+        let decoder = decoder_of(&file)?;
+        let added = file.added_tokens.unwrap_or_default().into_iter();
+        let added = added.map(|token| (token.id, (token.content.0.to_string(), token.form(&decoder))));
+        Ok(Self { added: added.collect(), decoder })
+    }
+
+    /// The bytes of the token with an id. `None` if the id has an added token of another text, which wins.
+    pub fn decode(&self, id: u32, spelled: &str) -> Option<Vec<u8>> {
+        let form = match self.added.get(&id) {
+            Some((text, form)) => (text == spelled).then_some(*form)?,
+            None => TextForm::Spelled,
+        };
+        let mut bytes = Vec::with_capacity(spelled.len());
+        form.write(spelled, &self.decoder, &mut bytes);
+        Some(bytes)
+    }
+}
+
 fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, VocabularyError> {
+    let file = read(json)?;
+    let decoder = match options.coding {
+        Some(coding) => Decoder::from(coding),
+        None => decoder_of(&file)?,
+    };
+    let mut builder = VocabularyBuilder::new(options);
+    add_model_tokens(&mut builder, &file.model.vocab, &decoder)?;
+    add_added_tokens(&mut builder, file.added_tokens.as_deref().unwrap_or_default(), &decoder)?;
+    builder.finish()
+}
+
+/// The file, if tokens of its model are byte strings.
+fn read(json: &[u8]) -> Result<TokenizerFile<'_>, VocabularyError> {
     let json = std::str::from_utf8(json).map_err(|error| {
         let before = &json[..error.valid_up_to()];
         // Line and column, because a JSON file with a broken byte has no other place.
@@ -51,14 +117,7 @@ fn load(json: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, Vocabula
     let file: TokenizerFile<'_> =
         serde_json::from_str(json).map_err(|error| VocabularyError::syntax(&error))?;
     check_model(&file.model)?;
-    let decoder = match options.coding {
-        Some(coding) => Decoder::from(coding),
-        None => decoder_of(&file)?,
-    };
-    let mut builder = VocabularyBuilder::new(options);
-    add_model_tokens(&mut builder, &file.model.vocab, &decoder)?;
-    add_added_tokens(&mut builder, file.added_tokens.as_deref().unwrap_or_default(), &decoder)?;
-    builder.finish()
+    Ok(file)
 }
 
 #[derive(serde::Deserialize)]
@@ -95,6 +154,31 @@ struct AddedToken<'a> {
     content: Text<'a>,
     #[serde(default)]
     special: bool,
+}
+
+/// How the text of a token stands for its bytes.
+#[derive(Clone, Copy, Debug)]
+enum TextForm {
+    /// It is the bytes.
+    Plain,
+    /// As the model spells its tokens.
+    Spelled,
+}
+
+impl AddedToken<'_> {
+    fn form(&self, decoder: &Decoder) -> TextForm {
+        // In byte-level files added tokens are matched in the text as it is, before bytes become letters.
+        if self.special || decoder.is_byte_level() { TextForm::Plain } else { TextForm::Spelled }
+    }
+}
+
+impl TextForm {
+    fn write(self, text: &str, decoder: &Decoder, bytes: &mut Vec<u8>) {
+        match self {
+            TextForm::Plain => bytes.extend_from_slice(text.as_bytes()),
+            TextForm::Spelled => decoder.decode(text, bytes),
+        }
+    }
 }
 
 /// A string that borrows from the file unless it holds escapes.
@@ -250,6 +334,7 @@ const MAX_PATTERN: usize = 64;
 /// The steps of a decoder that change the text of one token.
 fn decoder_steps(decoder: &Value) -> Result<Vec<DecoderStep>, VocabularyError> {
     let mut steps = Vec::new();
+    // Later steps see one text of all tokens.
     let mut fused = false;
     for (place, part) in flatten(decoder, "/decoder", "decoders") {
         if steps.len() == MAX_STEPS {
@@ -258,12 +343,23 @@ fn decoder_steps(decoder: &Value) -> Result<Vec<DecoderStep>, VocabularyError> {
             return Err(VocabularyError::at(place, message));
         }
         match kind_of(part) {
-            "ByteLevel" => steps.push(DecoderStep::ByteLevel),
+            "ByteLevel" => {
+                steps.push(DecoderStep::ByteLevel);
+                fused = true;
+            }
             "ByteFallback" => steps.push(DecoderStep::ByteFallback),
             "Fuse" => fused = true,
             "Metaspace" => steps.push(metaspace(part, &place)?),
-            "Replace" => steps.push(replacement(part, &place)?),
-            // After a `Fuse` it works on the whole text, whose start does not concern single tokens.
+            "Replace" => {
+                let step = replacement(part, &place)?;
+                if fused && step.spans_characters() {
+                    let message = "more than one character, after a step that joins the tokens: it may begin in one \
+                                   token and end in another; use `from_tokens`";
+                    return Err(VocabularyError::at(format!("{place}/pattern"), message));
+                }
+                steps.push(step);
+            }
+            // It works on the whole text then, whose start does not concern single tokens.
             "Strip" if fused => {}
             "Strip" => steps.push(stripping(part, &place)?),
             "WordPiece" | "BPEDecoder" | "CTC" => {
@@ -445,14 +541,7 @@ fn add_added_tokens(
             let place = format!("/added_tokens/{place}/id");
             return Err(VocabularyError::given_twice(place, token.id, before, &token.content.0));
         }
-        let write = |bytes: &mut Vec<u8>| {
-            // In byte-level files added tokens are matched in the text as it is, before bytes become letters.
-            if token.special || decoder.is_byte_level() {
-                bytes.extend_from_slice(token.content.0.as_bytes());
-            } else {
-                decoder.decode(&token.content.0, bytes);
-            }
-        };
+        let write = |bytes: &mut Vec<u8>| token.form(decoder).write(&token.content.0, decoder, bytes);
         builder
             .write(to_index(token.id), write)
             .map_err(|error| error.within(format!("/added_tokens/{place}")))?;

@@ -1,6 +1,6 @@
 //! A small `tokenizer.json` of each kind.
 
-use grammask_mask_cache::{TokenCoding, TokenKind, Vocabulary, VocabularyOptions};
+use grammask_mask_cache::{TokenCoding, TokenDecoder, TokenKind, Vocabulary, VocabularyOptions};
 
 use crate::support::ids;
 
@@ -120,6 +120,50 @@ fn strip_of_single_tokens() {
     0 = _a_
     1 -
     ");
+}
+
+#[test]
+fn strip_of_the_whole_text() {
+    // The byte-level decoder makes one text of all tokens, and so does `Fuse`.
+    for joining in ["ByteLevel", "Fuse"] {
+        let json = format!(
+            r#"{{"decoder": {{"type": "Sequence", "decoders": [
+                {{"type": "{joining}"}}, {{"type": "Strip", "content": "_", "start": 1, "stop": 2}},
+                {{"type": "Replace", "pattern": {{"String": "▁"}}, "content": " "}}]}},
+            "model": {{"type": "BPE", "merges": [], "vocab": {{"__a___": 0, "_": 1, "▁b": 2}}}}}}"#
+        );
+        assert_eq!(check(&json), "0 = __a___\n1 = _\n2 =  b\n", "{joining}");
+    }
+}
+
+/// The tokens of a file are spelled for a decoder of the same file as they are in its vocabulary.
+#[test]
+fn a_decoder_without_its_tokens() {
+    let json = |decoder: &str, model: &str| {
+        format!(
+            r#"{{"added_tokens": [{{"id": 0, "content": "_Ġ</s>", "special": true}},
+                {{"id": 3, "content": "_Ġ<0x41>", "special": false}}], "decoder": {decoder}, "model": {model}}}"#
+        )
+    };
+    let bpe = r#"{"type": "BPE", "byte_fallback": true, "merges": [], "vocab": {"<0x41>": 1, "_Ġa": 2}}"#;
+    let unigram = r#"{"type": "Unigram", "vocab": [["x", -1], ["<0x41>", -1], ["_Ġa", -1]]}"#;
+    let decoders =
+        [r#"{"type": "ByteLevel"}"#, r#"{"type": "Metaspace", "replacement": "_"}"#, r#"{"type": "Fuse"}"#];
+    for (decoder, model) in decoders.into_iter().flat_map(|decoder| [(decoder, bpe), (decoder, unigram)]) {
+        let json = json(decoder, model);
+        let options = VocabularyOptions::default().stop_ids([0]);
+        let vocabulary = Vocabulary::from_tokenizer_json(json.as_bytes(), &options).expect("a good file");
+        let decoder = TokenDecoder::from_tokenizer_json(json.as_bytes()).expect("a good file");
+        for (id, spelled) in [(0, "_Ġ</s>"), (1, "<0x41>"), (2, "_Ġa"), (3, "_Ġ<0x41>")] {
+            let token = vocabulary.id(id).expect("one of its ids");
+            let bytes = vocabulary.special_name(token).unwrap_or_else(|| vocabulary.token_bytes(token));
+            assert_eq!(decoder.decode(id, spelled).as_deref(), Some(bytes), "{spelled} in {json}");
+        }
+        assert_eq!(decoder.decode(0, "x"), None, "the added token has the id");
+    }
+    let refused =
+        TokenDecoder::from_tokenizer_json(br#"{"model": {"type": "WordLevel", "vocab": {"a": 0}}}"#);
+    assert_eq!(refused.expect_err("words").place(), Some("/model/type"));
 }
 
 #[test]

@@ -71,6 +71,18 @@ fn unfit_decoders() {
 }
 
 #[test]
+fn replacements_across_tokens() {
+    let after = |joining: &str| {
+        with_decoder(&format!(
+            r#"{{"type": "Sequence", "decoders": [{{"type": "{joining}"}},
+                {{"type": "Replace", "pattern": {{"String": "ab"}}, "content": ""}}]}}"#
+        ))
+    };
+    insta::assert_snapshot!(after("Fuse"), @"tokenizer.json, /decoder/decoders/1/pattern: more than one character, after a step that joins the tokens: it may begin in one token and end in another; use `from_tokens`");
+    assert_eq!(after("ByteLevel"), after("Fuse"));
+}
+
+#[test]
 fn decoders_that_would_take_days() {
     let steps = vec![r#"{"type": "ByteFallback"}"#; 17].join(",");
     insta::assert_snapshot!(with_decoder(&format!(r#"{{"type": "Sequence", "decoders": [{steps}]}}"#)), @"tokenizer.json, /decoder/decoders/16: more than 16 steps; set the option `coding`, or use `from_tokens`");
