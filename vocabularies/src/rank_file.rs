@@ -1,5 +1,6 @@
 //! Rank files, the format of tiktoken: a line for each token, its bytes in base64 and its number.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -27,12 +28,14 @@ use crate::spelling::from_base64;
 ///
 /// # Errors
 ///
-/// If a line is not a token and its rank, or two tokens have one rank; if a limit of the options is passed. The place is
-/// the line.
+/// If a line is not a token and its rank, or two tokens have one rank; if a limit of the options is passed. If the options
+/// add the special tokens of a known encoding, every rank of its file must be there. The place is the line.
 pub fn from_rank_file(file: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, LoadError> {
     let mut builder = VocabularyBuilder::new(options);
     let mut bytes = Vec::new();
+    let mut lines = 0;
     for (number, line) in (1_usize..).zip(file.split(|&byte| byte == b'\n')) {
+        lines = number;
         let line = line.trim_ascii();
         if line.is_empty() {
             continue;
@@ -50,7 +53,26 @@ pub fn from_rank_file(file: &[u8], options: &VocabularyOptions) -> Result<Vocabu
             .put(rank, &bytes)
             .map_err(|error| LoadError::vocabulary_at(Format::RankFile, place(number), error))?;
     }
+    if let Some((rank, count)) = missing_rank(&builder) {
+        let reason = format!(
+            "rank {rank} is missing, and an encoding with these special tokens has the ranks below {count}; fetch the \
+             file again, in full"
+        );
+        return Err(LoadError::at(Format::RankFile, place(lines), reason));
+    }
     builder.finish().map_err(|error| LoadError::vocabulary(Format::RankFile, error))
+}
+
+/// The first rank that the file of a known encoding lacks, and the number of those that it must have. Files of other
+/// encodings may have holes.
+fn missing_rank(builder: &VocabularyBuilder<'_>) -> Option<(u32, u32)> {
+    let special: HashMap<u32, &str> =
+        builder.special_tokens().iter().map(|(id, name)| (*id, &**name)).collect();
+    let is_added = |(id, name): &(u32, String)| special.get(id) == Some(&&**name);
+    let added = Encoding::ALL.into_iter().filter(|encoding| encoding.special_tokens().iter().all(is_added));
+    let count = added.map(Encoding::certain_ranks).max()?;
+    let missing = (0..count).find(|rank| !builder.has(*rank) && !special.contains_key(rank))?;
+    Some((missing, count))
 }
 
 const NOT_A_LINE: &str = "not a token in base64, a space and a rank; give a rank file";
@@ -127,6 +149,17 @@ impl Encoding {
             Encoding::Cl100kBase => "cl100k_base",
             Encoding::O200kBase => "o200k_base",
             Encoding::O200kHarmony => "o200k_harmony",
+        }
+    }
+
+    /// Ranks below this one are there in every file of an encoding with these special tokens, but for their ids.
+    fn certain_ranks(self) -> u32 {
+        match self {
+            // The file of `p50k_base` has 24 more, and the special tokens do not tell the two apart.
+            Encoding::R50kBase | Encoding::P50kBase => 50_256,
+            Encoding::P50kEdit => 50_281,
+            Encoding::Cl100kBase => 100_256,
+            Encoding::O200kBase | Encoding::O200kHarmony => 199_998,
         }
     }
 

@@ -50,7 +50,7 @@ fn tokens_are_found_by_their_text() {
 #[test]
 fn the_format_of_the_file_does_not_matter() {
     // A SentencePiece model of two pieces: a space and `a`, and the control piece `</s>`.
-    let model = b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03";
+    let model = b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03\x12\x00";
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tiny-tokenizer.model");
     std::fs::write(&file, model).unwrap();
     let file = file.to_str().unwrap();
@@ -63,10 +63,11 @@ fn the_format_of_the_file_does_not_matter() {
 #[test]
 fn a_rank_file_tells_its_special_tokens_by_its_name() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cl100k_base.tiktoken");
-    std::fs::write(&file, "YQ== 0\n").unwrap();
+    let ranks: String = (0..100_256).map(|rank| format!("YQ== {rank}\n")).collect();
+    std::fs::write(&file, ranks).unwrap();
     let value = run(&["vocab", "--tokenizer", file.to_str().unwrap(), "--json"]).json();
     assert_eq!(value["size"].to_string(), "100277");
-    assert_eq!(value["text"].to_string(), "1");
+    assert_eq!(value["text"].to_string(), "100256");
     assert_eq!(value["stop"][0]["id"].to_string(), "100257");
 }
 

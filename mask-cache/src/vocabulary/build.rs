@@ -125,6 +125,11 @@ impl<'o> VocabularyBuilder<'o> {
         self.options.stop_ids.is_some()
     }
 
+    /// The tokens that the options add.
+    pub fn special_tokens(&self) -> &[(u32, String)] {
+        &self.options.special_tokens
+    }
+
     /// Most ids that the options allow.
     pub fn max_tokens(&self) -> usize {
         self.options.max_tokens

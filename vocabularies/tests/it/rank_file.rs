@@ -27,6 +27,39 @@ fn ranks_are_ids() {
     ");
 }
 
+/// The last rank of the encoding's file.
+fn last_rank(encoding: Encoding) -> u32 {
+    match encoding {
+        Encoding::R50kBase => 50_255,
+        Encoding::P50kBase | Encoding::P50kEdit => 50_280,
+        Encoding::Cl100kBase => 100_255,
+        _ => 199_997,
+    }
+}
+
+/// A file with the ranks up to one, where 50,280 is the last without 50,256, as in `p50k_base`.
+fn ranks(last: u32) -> Vec<u8> {
+    let is_there = |&rank: &u32| rank != 50_256 || last != 50_280;
+    (0..=last).filter(is_there).map(|rank| format!("YQ== {rank}\n")).collect::<String>().into_bytes()
+}
+
+#[test]
+fn files_of_known_encodings_are_whole() {
+    let refused = |encoding: Encoding, last: u32| {
+        let options = VocabularyOptions::default().special_tokens(encoding.special_tokens());
+        from_rank_file(&ranks(last), &options).expect_err("a file that is cut short").to_string()
+    };
+    insta::assert_snapshot!(refused(Encoding::Cl100kBase, 255), @"rank file, line 257: rank 256 is missing, and an encoding with these special tokens has the ranks below 100256; fetch the file again, in full");
+    insta::assert_snapshot!(refused(Encoding::P50kEdit, 50_279), @"rank file, line 50281: rank 50280 is missing, and an encoding with these special tokens has the ranks below 50281; fetch the file again, in full");
+    insta::assert_snapshot!(refused(Encoding::P50kBase, 50_254), @"rank file, line 50256: rank 50255 is missing, and an encoding with these special tokens has the ranks below 50256; fetch the file again, in full");
+    for encoding in Encoding::ALL {
+        assert!(refused(encoding, last_rank(encoding).min(50_254)).contains("is missing"), "{encoding:?}");
+    }
+    // A special token of one's own does not make a known encoding.
+    let options = VocabularyOptions::default().special_tokens([(100_257, "<|end|>")]);
+    assert!(from_rank_file(b"YQ== 0", &options).is_ok());
+}
+
 #[test]
 fn encodings_are_known_by_name() {
     for encoding in Encoding::ALL {
@@ -38,7 +71,7 @@ fn encodings_are_known_by_name() {
             "{encoding:?}"
         );
         let options = VocabularyOptions::default().special_tokens(special.clone());
-        let vocabulary = from_rank_file(b"YQ== 0", &options).expect("a good file");
+        let vocabulary = from_rank_file(&ranks(last_rank(encoding)), &options).expect("a good file");
         assert_eq!(vocabulary.special_tokens().count(), special.len());
         assert!(!vocabulary.stop_tokens().is_empty(), "{encoding:?}");
     }
