@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let special = Encoding::of_file(&path).map(Encoding::special_tokens).unwrap_or_default();
             load(File::open(path)?, &options.special_tokens(special))?
         }
-        None => load(&b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03"[..], &options)?,
+        None => load(&b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03\x12\x00"[..], &options)?,
     };
     match list(&vocabulary, BufWriter::new(io::stdout().lock())) {
         // The reader of the list may stop early.

@@ -24,7 +24,7 @@
 //! use grammask_mask_cache::{TokenKind, VocabularyOptions};
 //!
 //! // Two pieces of a SentencePiece model: a space and `a`, and the control piece `</s>`.
-//! let model = b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03";
+//! let model = b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03\x12\x00";
 //! let vocabulary = grammask_vocabularies::load(&model[..], &VocabularyOptions::default())?;
 //! assert!(vocabulary.text_token(b" a").is_some());
 //! assert_eq!(vocabulary.stop_tokens().len(), 1);

@@ -25,7 +25,7 @@ use crate::spelling::{byte_token, with_spaces};
 ///
 /// # Errors
 ///
-/// Fails if the file is damaged or no such model, or if a limit of the options is passed. It also fails if
+/// Fails if the file is damaged, cut short or no such model, or if a limit of the options is passed. It also fails if
 /// the model changes its text after it is decoded (`denormalizer_spec`), because then tokens have no bytes of
 /// their own.
 pub fn from_sentencepiece(model: &[u8], options: &VocabularyOptions) -> Result<Vocabulary, LoadError> {
@@ -33,6 +33,7 @@ pub fn from_sentencepiece(model: &[u8], options: &VocabularyOptions) -> Result<V
     let mut message = Message::of_file(model);
     let mut end = Cow::Borrowed(&b"</s>"[..]);
     let mut controls = Vec::new();
+    let mut has_trainer = false;
     let mut id = 0;
     while let Some(field) = message.next_field().map_err(malformed)? {
         match (field.number, field.value) {
@@ -47,6 +48,7 @@ pub fn from_sentencepiece(model: &[u8], options: &VocabularyOptions) -> Result<V
                 id += 1;
             }
             (TRAINER, Value::Bytes(message)) => {
+                has_trainer = true;
                 if let Some(name) = text_field(message, END_PIECE)? {
                     end = Cow::Borrowed(name.bytes());
                 }
@@ -66,6 +68,12 @@ pub fn from_sentencepiece(model: &[u8], options: &VocabularyOptions) -> Result<V
     }
     if id == 0 {
         return Err(at(0, "there are no pieces; give a SentencePiece model"));
+    }
+    // Fields are written in the order of their numbers, and every version of the trainer has written this one. Pieces end
+    // nowhere by themselves, so only a field after them says that none is missing.
+    if !has_trainer {
+        let reason = "`trainer_spec` is missing, which every model has after its pieces; fetch the file again, in full";
+        return Err(at(model.len(), reason));
     }
     if let Some((id, _)) = controls.iter().find(|(_, text)| **text == *end) {
         builder.mark_stop(*id);

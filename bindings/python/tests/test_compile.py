@@ -578,15 +578,18 @@ class FastHuggingFace(HuggingFace):
 def test_tokenizers_of_files(tmp_path):
     # A SentencePiece model of two pieces: a space and `a`, and the control piece `</s>`.
     file = tmp_path / "tokenizer.model"
-    file.write_bytes(b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03")
+    file.write_bytes(b"\x0a\x06\x0a\x04\xe2\x96\x81a\x0a\x08\x0a\x04</s>\x18\x03\x12\x00")
     info = grammask.TokenizerInfo.from_file(file, vocab_size=4)
     assert info.decoded_vocab == [b" a", b"</s>", b"", b""] and info.stop_token_ids == [1]
     assert pickle.loads(pickle.dumps(info)) == info
     assert grammask.TokenizerInfo.from_file(str(file), stop_token_ids=0).stop_token_ids == [0]
     ranks = tmp_path / "cl100k_base.tiktoken"
-    ranks.write_text("YQ== 0\n")
+    ranks.write_text("".join(f"YQ== {rank}\n" for rank in range(100_256)))
     info = grammask.TokenizerInfo.from_file(ranks)
     assert (info.vocab_size, info.stop_token_ids) == (100_277, [100_257])
+    ranks.write_text("YQ== 0\n")
+    with pytest.raises(grammask.TokenizerError, match="rank 1 is missing"):
+        grammask.TokenizerInfo.from_file(ranks)
     ranks.write_text("YQ== 0\nYQ\n")
     with pytest.raises(grammask.TokenizerError, match="cl100k_base.tiktoken: rank file, line 2"):
         grammask.TokenizerInfo.from_file(ranks)

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use grammask_mask_cache::VocabularyOptions;
 use grammask_vocabularies::{Format, LoadError, detect, load};
 
-use crate::support::{gguf_model, list, piece};
+use crate::support::{gguf_model, list, piece, trainer};
 
 const TOKENIZER_JSON: &str = r#" {
     "version": "1.0", "decoder": {"type": "ByteLevel"},
@@ -22,7 +22,7 @@ pub(crate) fn files() -> Vec<(Format, Vec<u8>)> {
     vec![
         (Format::TokenizerJson, TOKENIZER_JSON.into()),
         (Format::Gguf, gguf_model("llama", &[("a", 1), ("\u{2581}b", 1)], &[])),
-        (Format::SentencePiece, [piece("a", 1), piece("\u{2581}b", 1)].concat()),
+        (Format::SentencePiece, [piece("a", 1), piece("\u{2581}b", 1), trainer()].concat()),
         (Format::Tekken, TEKKEN_JSON.into()),
         (Format::RankFile, b"YQ== 0\nIGI= 1\n".to_vec()),
     ]

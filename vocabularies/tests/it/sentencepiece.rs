@@ -3,10 +3,10 @@
 use grammask_mask_cache::VocabularyOptions;
 use grammask_vocabularies::from_sentencepiece;
 
-use crate::support::{field, list, piece};
+use crate::support::{field, list, piece, trainer};
 
 fn check(model: &[Vec<u8>]) -> String {
-    let (model, options) = (model.concat(), VocabularyOptions::default());
+    let (model, options) = ([model.concat(), trainer()].concat(), VocabularyOptions::default());
     // Some of these models name no token that ends a text.
     let vocabulary =
         from_sentencepiece(&model, &options).or_else(|_| from_sentencepiece(&model, &options.stop_ids([])));
@@ -94,11 +94,20 @@ fn wrong_models() {
     insta::assert_snapshot!(after(field(5, &field(2, b"rules"))), @"SentencePiece, byte 16: the model rewrites decoded text, so its tokens have no bytes of their own; decide on bytes for each token and use `Vocabulary::from_tokens`");
     assert!(
         from_sentencepiece(
-            &[piece("a", NORMAL), field(5, &field(2, b""))].concat(),
+            &[piece("a", NORMAL), trainer(), field(5, &field(2, b""))].concat(),
             &VocabularyOptions::default().stop_ids([])
         )
         .is_ok()
     );
+}
+
+#[test]
+fn models_that_end_between_two_pieces() {
+    let whole = [piece("<s>", CONTROL), piece("a", NORMAL), trainer()].concat();
+    let options = VocabularyOptions::default().stop_ids([0]);
+    assert_eq!(from_sentencepiece(&whole, &options).expect("a good model").len(), 2);
+    insta::assert_snapshot!(refused(&piece("<s>", CONTROL)), @"SentencePiece, byte 14: `trainer_spec` is missing, which every model has after its pieces; fetch the file again, in full");
+    insta::assert_snapshot!(refused(&whole[..whole.len() - 2]), @"SentencePiece, byte 26: `trainer_spec` is missing, which every model has after its pieces; fetch the file again, in full");
 }
 
 #[test]

@@ -110,6 +110,11 @@ pub(crate) fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     [head.concat(), bytes.to_vec()].concat()
 }
 
+/// The end of a SentencePiece model: a trainer that was told nothing.
+pub(crate) fn trainer() -> Vec<u8> {
+    field(2, b"")
+}
+
 /// A piece of a SentencePiece model: text, score and type.
 pub(crate) fn piece(text: &str, kind: u8) -> Vec<u8> {
     let score = [b"\x15".to_vec(), (-1.5_f32).to_le_bytes().to_vec()].concat();
