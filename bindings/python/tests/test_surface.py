@@ -258,6 +258,10 @@ def test_masks_of_tensors_are_tensors(monkeypatch):
     mask = testing.bool_mask_to_bitmask(bools.view(Tensor))
     assert type(mask) is Tensor and mask.dtype == np.int32 and type(testing.bitmask_to_bool_mask(mask)) is Tensor
     assert (testing.bitmask_to_bool_mask(mask, 33) == bools).all()
+    # The bits past the last column are as xgrammar has them.
+    assert mask.tolist() == [[-1, -1], [0, -2]]
+    assert testing.bool_mask_to_bitmask(np.array([True, False, True])).tolist() == [-3]
+    assert testing.bool_mask_to_bitmask(np.zeros((1, 32), bool)).tolist() == [[0]]
     assert type(testing.bool_mask_to_bitmask(bools)) is np.ndarray
 
 

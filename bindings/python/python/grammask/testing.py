@@ -111,10 +111,13 @@ def bitmask_to_bool_mask(bit_mask: Any, vocab_size: int | None = None) -> Any:
 
 
 def bool_mask_to_bitmask(bool_mask: Any) -> Any:
-    """Bools as a bitmask of int32: a torch tensor for a torch tensor, else a numpy array."""
+    """Bools as a bitmask of int32: a torch tensor for a torch tensor, else a numpy array.
+
+    The bits past the last column are set, as xgrammar sets them.
+    """
     mask = np.asarray(bool_mask).astype(bool)
     padding = [(0, 0)] * (mask.ndim - 1) + [(0, -mask.shape[-1] % 32)]
-    packed = np.packbits(np.pad(mask, padding), axis=-1, bitorder="little")
+    packed = np.packbits(np.pad(mask, padding, constant_values=True), axis=-1, bitorder="little")
     return _like(np.ascontiguousarray(packed).view(np.int32), bool_mask)
 
 
