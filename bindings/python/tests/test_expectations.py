@@ -95,6 +95,13 @@ def test_what_is_no_schema(compiler):
     for wrong in (tag, [grammask.StructuralTagItem(begin="<a>", schema=schema, end="</a>")]):
         with pytest.raises(TypeError, match=r"the structural tag holds a set at `/.*/enum`"):
             compiler.compile_structural_tag(*([wrong] if wrong is tag else [wrong, ["<a>"]]))
+    content = grammask.structural_tag.JSONSchemaFormat(json_schema=schema)
+    with pytest.raises(TypeError, match=r"the structural tag holds a set at `/format/json_schema/enum`"):
+        compiler.compile_structural_tag(grammask.StructuralTag(format=content))
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    for offered in (tool, grammask.openai_tool_call_schema.FunctionToolParam.model_validate(tool)):
+        with pytest.raises(TypeError, match=r"the request holds a set at `/tools/0/function/parameters/enum`"):
+            grammask.structural_tag.get_model_structural_tag("qwen_3", [offered])
     endless = {}
     endless["not"] = endless
     with pytest.raises(TypeError):

@@ -201,7 +201,8 @@ def schema_value(schema: Any) -> Any:
 def _as_json(value: Any) -> Any:
     if isinstance(value, type) and hasattr(value, "model_json_schema"):
         return value.model_json_schema()
-    return value.model_dump(mode="json", by_alias=True) if hasattr(value, "model_dump") else value
+    # Not in the mode "json", which makes a list of a set in silence.
+    return value.model_dump(by_alias=True) if hasattr(value, "model_dump") else value
 
 
 def as_bitmask_array(mask: Any) -> Any:

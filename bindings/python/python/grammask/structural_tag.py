@@ -409,6 +409,7 @@ def get_builtin_structural_tag(
 
 
 def _plain(tool: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = tool.model_dump(mode="json", exclude_none=True) if hasattr(tool, "model_dump") else tool
+    # Not in the mode "json", which makes a list of a set in silence.
+    plain: dict[str, Any] = tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
     return plain
 
