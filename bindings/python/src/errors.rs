@@ -226,7 +226,21 @@ pub(crate) fn grammar_error(py: Python<'_>, error: &GrammarError) -> PyErr {
 }
 
 pub(crate) fn vocabulary_error(py: Python<'_>, error: &VocabularyError) -> PyErr {
-    raise(py, "TokenizerError", error.to_string())
+    tokenizer_error(py, &error.to_string())
+}
+
+/// A tokenizer that is refused. The options that the message tells to set have other names here.
+pub(crate) fn tokenizer_error(py: Python<'_>, message: &str) -> PyErr {
+    let names = [
+        ("`stop_ids`", "`stop_token_ids`"),
+        ("`special_ids`", "`special_token_ids`"),
+        ("`size`", "`vocab_size`"),
+        ("`coding`", "`vocab_type`"),
+        ("`from_tokens`", "`TokenizerInfo`"),
+        ("`Vocabulary::from_tokens`", "`TokenizerInfo`"),
+    ];
+    let renamed = names.iter().fold(message.to_owned(), |text, (rust, python)| text.replace(rust, python));
+    raise(py, "TokenizerError", renamed)
 }
 
 pub(crate) fn match_error(py: Python<'_>, error: &MatchError) -> PyErr {

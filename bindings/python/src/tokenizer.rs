@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PySet, PyString, PyTuple, PyType};
 
 use crate::arguments::{id_list, id_numbers};
-use crate::errors::{is_compat, of_file, raise, vocabulary_error, warn};
+use crate::errors::{is_compat, of_file, raise, tokenizer_error, vocabulary_error, warn};
 use crate::settings::Settings;
 use crate::subclass::{announce, filling, is_to_be_empty};
 
@@ -337,7 +337,7 @@ impl TokenizerInfo {
         let file = File::open(&path).map_err(|error| of_file(error, &path))?;
         let token_sets = py
             .detach(|| vocabularies::load(file, &options).map(prepared_sets))
-            .map_err(|error| raise(py, "TokenizerError", format!("{}: {error}", path.display())))?;
+            .map_err(|error| tokenizer_error(py, &format!("{}: {error}", path.display())))?;
         Ok(Self::from_sets(token_sets, 0, false))
     }
 
