@@ -415,12 +415,12 @@ impl TokenizerInfo {
         self.vocabulary.fingerprint()
     }
 
-    /// Ids that are special though they have a text.
+    /// Ids that are declared special, with a text or without; stop tokens left out.
     #[getter]
-    fn _named_special_token_ids(&self) -> Vec<u32> {
+    fn _declared_special_token_ids(&self) -> Vec<u32> {
         let vocabulary = &self.vocabulary;
-        let named = vocabulary.special_names().filter(|(id, _)| !vocabulary.is_stop(*id));
-        named.map(|(id, _)| id.get()).collect()
+        let declared = vocabulary.special_tokens().iter().filter(|id| !vocabulary.is_stop(*id));
+        declared.map(|id| id.get()).collect()
     }
 
     /// JSON with `vocab_type`, `vocab_size`, `add_prefix_space` and `stop_token_ids`.
@@ -454,6 +454,9 @@ impl TokenizerInfo {
         let options = VocabularyOptions::default()
             .special_ids(special_token_ids)
             .stop_ids(stop_token_ids)
+            // The limits that it was made with passed all that is here.
+            .max_tokens(tokens.len())
+            .max_bytes(tokens.iter().map(Vec::len).sum())
             .size(tokens.len());
         let token_sets = py
             .detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options).map(prepared_sets))

@@ -65,6 +65,20 @@ STRIP = {"type": "Strip", "content": "_", "start": 1, "stop": 0}
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
+def test_special_ids_without_a_name_are_kept():
+    info = TokenizerInfo([b"a", b"b", b"</s>"], vocab_size=6, stop_token_ids=[2], special_token_ids=[1, 3, 4])
+    for again in (pickle.loads(pickle.dumps(info)), TokenizerInfo.deserialize_json(info.serialize_json())):
+        assert again == info and again.fingerprint == info.fingerprint
+        assert again.special_token_ids == [1, 3, 4, 5]
+
+
+def test_pickles_of_large_vocabularies():
+    many = TokenizerInfo([b"a"], vocab_size=(1 << 22) + 1, max_tokens=1 << 23, stop_token_ids=[])
+    assert pickle.loads(pickle.dumps(many)) == many
+    long = TokenizerInfo([b"a" * ((64 << 20) + 1)], max_bytes=1 << 30, stop_token_ids=[])
+    assert pickle.loads(pickle.dumps(long)) == long
+
+
 def trained(**options):
     sentencepiece = pytest.importorskip("sentencepiece")
     model = io.BytesIO()

@@ -297,7 +297,7 @@ def serialize(info: TokenizerInfo) -> str:
     """See ``TokenizerInfo.serialize_json``."""
     read: dict[str, Any] = json.loads(dump_metadata(info))
     read["special_token_ids"] = info.special_token_ids
-    read["named_special_token_ids"] = info._named_special_token_ids
+    read["declared_special_token_ids"] = info._declared_special_token_ids
     # One character a byte, as xgrammar writes them.
     read["decoded_vocab"] = [token.decode("latin-1") for token in info.decoded_vocab]
     read["__VERSION__"] = get_serialization_version()
@@ -313,7 +313,7 @@ def deserialize(text: str) -> TokenizerInfo:
             read["vocab_type"],
             read["stop_token_ids"],
             read["add_prefix_space"],
-            read["named_special_token_ids"],
+            read["declared_special_token_ids"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, TokenizerError) as error:
         raise malformed(f"a tokenizer: {spell(error)}") from error
@@ -361,7 +361,7 @@ def reduce(info: TokenizerInfo) -> Any:
         info.vocab_type.value,
         info.stop_token_ids,
         info.add_prefix_space,
-        info._named_special_token_ids,
+        info._declared_special_token_ids,
         type(info),
     )
     return (rebuild, arguments, attributes(info))
