@@ -54,7 +54,8 @@ const STOP_TOKENS: [&str; 8] = [
 /// vocab_size : int, optional
 ///     Number of ids, padding included: the last dimension of the logits. Default: `len(encoded_vocab)`.
 /// stop_token_ids : int or list of int, optional
-///     Ids that end a text. Default: the tokens whose text is that of a common end token, which may be none.
+///     Ids that end a text. Default: the tokens whose text is that of a common end token, which may be none; of the special
+///     ones, if there are any.
 /// add_prefix_space : bool
 ///     Whether the tokenizer puts a space before the text. Kept for its readers; masks do not depend on it.
 /// special_token_ids : list of int, optional
@@ -101,6 +102,21 @@ fn stop_ids(py: Python<'_>, ids: Option<&Bound<'_, PyAny>>, size: usize) -> PyRe
         warn(py, &format!("{first} is no id of the vocabulary, which has {size}; it ends no text"))?;
     }
     Ok(Some(known))
+}
+
+/// The ids whose tokens have the text of a common end token.
+fn stop_tokens_among(tokens: &[Vec<u8>], ids: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let is_end = |id: u32| {
+        tokens
+            .get(to_index(id))
+            .is_some_and(|token| STOP_TOKENS.iter().any(|stop| stop.as_bytes() == &**token))
+    };
+    ids.into_iter().filter(|&id| is_end(id)).collect()
+}
+
+/// An id as an index. Where it does not fit, it is past every vocabulary.
+fn to_index(id: u32) -> usize {
+    usize::try_from(id).unwrap_or(usize::MAX)
 }
 
 /// The sets of tokens that depend on a vocabulary alone, computed now, so that no first mask waits for them.
@@ -208,16 +224,14 @@ impl TokenizerInfo {
         let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
         let tokens = tokens.collect::<PyResult<Vec<Vec<u8>>>>()?;
         let size = vocab_size.unwrap_or(tokens.len());
+        let special = special_token_ids.unwrap_or_default();
         let stop = match stop_ids(py, stop_token_ids, size)? {
             Some(ids) => ids,
-            None => (0..)
-                .zip(&tokens)
-                .filter(|(_, token)| STOP_TOKENS.iter().any(|stop| stop.as_bytes() == token.as_slice()))
-                .map(|(id, _)| id)
-                .collect(),
+            None if special.is_empty() => stop_tokens_among(&tokens, (0..).take(tokens.len())),
+            None => stop_tokens_among(&tokens, special.iter().copied()),
         };
         let options = VocabularyOptions::default()
-            .special_ids(special_token_ids.unwrap_or_default())
+            .special_ids(special)
             .max_tokens(max_tokens)
             .max_bytes(max_bytes)
             .stop_ids(stop)

@@ -781,7 +781,7 @@ def test_options_of_tools(compiler, options, refused):
 
 
 def test_options_of_vocabularies(tmp_path):
-    from_list = grammask.TokenizerInfo([b"a", b"<x>", b"</s>"], special_token_ids=[1])
+    from_list = grammask.TokenizerInfo([b"a", b"<x>", b"</s>"], special_token_ids=[1, 2])
     assert from_list.special_token_ids == [1] and from_list.stop_token_ids == [2]
     for bound in ({"max_tokens": 2}, {"max_bytes": 3}):
         with pytest.raises(grammask.TokenizerError):

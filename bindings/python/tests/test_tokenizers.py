@@ -65,6 +65,18 @@ STRIP = {"type": "Strip", "content": "_", "start": 1, "stop": 0}
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
+def test_text_is_no_stop_token_where_special_ones_are_known():
+    fast = Fast(["</s>", "a"], {"type": "ByteLevel"}, end=None, added=[(2, "<|eot_id|>", True), (3, "<pad>", True)])
+    fast.tokens["</s>"] = 0
+    assert TokenizerInfo.from_huggingface(fast).stop_token_ids == [2]
+    tokens = ["</s>", "a", "<eos>", "<pad>"]
+    assert TokenizerInfo(tokens).stop_token_ids == [0, 2]
+    assert TokenizerInfo(tokens, special_token_ids=[2, 3]).stop_token_ids == [2]
+    assert TokenizerInfo(tokens, special_token_ids=[3]).stop_token_ids == []
+    grammask.config.set_compat(True)
+    assert 0 in TokenizerInfo.from_huggingface(fast).stop_token_ids
+
+
 def test_special_ids_without_a_name_are_kept():
     info = TokenizerInfo([b"a", b"b", b"</s>"], vocab_size=6, stop_token_ids=[2], special_token_ids=[1, 3, 4])
     for again in (pickle.loads(pickle.dumps(info)), TokenizerInfo.deserialize_json(info.serialize_json())):
