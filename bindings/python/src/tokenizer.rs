@@ -1,7 +1,7 @@
 //! `TokenizerInfo`: a vocabulary and what xgrammar's users ask of it.
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use grammask::tuning::TokenSets;
+use grammask::vocabularies::mask_cache::VocabularyBuilder;
 use grammask::vocabularies::{self, Encoding};
-use grammask::{TokenCoding, TokenId, Vocabulary, VocabularyOptions, words_for};
+use grammask::{TokenCoding, TokenDecoder, TokenId, Vocabulary, VocabularyOptions, words_for};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PySet, PyString, PyTuple, PyType};
@@ -260,9 +261,13 @@ impl TokenizerInfo {
 
     /// Reads a tokenizer of `transformers` (fast, tiktoken or sentencepiece).
     ///
-    /// Ids that the tokenizer marks special match no text; with `grammask.config.set_compat(True)` they are text,
-    /// as in xgrammar. `vocab_size` is the width of the model's logits, if that is not what the
-    /// tokenizer has; ids from it on are left out, with a warning. `stop_token_ids` of `[]` says that no token ends a text.
+    /// The bytes of a token are those that the decoder of the tokenizer makes of it. Where the text of a token depends on its
+    /// neighbours (WordPiece, for example), the tokenizer is refused. Ids that the tokenizer marks special match no text.
+    /// With `grammask.config.set_compat(True)` all is as in xgrammar: `vocab_type` alone decides on bytes, and special ids
+    /// are text.
+    ///
+    /// `vocab_size` is the width of the model's logits, if that is not what the tokenizer has; ids from it on are left out,
+    /// with a warning. `stop_token_ids` of `[]` says that no token ends a text.
     #[staticmethod]
     #[pyo3(signature = (tokenizer, *, vocab_size=None, stop_token_ids=None))]
     fn from_huggingface<'py>(
@@ -353,6 +358,52 @@ impl TokenizerInfo {
             .detach(|| vocabularies::load(file, &options).map(prepared_sets))
             .map_err(|error| tokenizer_error(py, &format!("{}: {error}", path.display())))?;
         Ok(Self::from_sets(token_sets, 0, false))
+    }
+
+    /// The tokens and ids of a tokenizer, spelled as the text of its `tokenizer.json` says. Special ones are names. The stop
+    /// tokens are among these, if they are not given.
+    #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "what the Python half found out")]
+    fn _from_backend(
+        py: Python<'_>,
+        text: &str,
+        vocabulary: &Bound<'_, PyDict>,
+        vocab_size: usize,
+        vocab_type: &Bound<'_, PyAny>,
+        stop_token_ids: Option<&Bound<'_, PyAny>>,
+        add_prefix_space: bool,
+        special_token_ids: Vec<u32>,
+    ) -> PyResult<Self> {
+        let (vocab_type, _) = coding(py, vocab_type)?;
+        let decoder = py
+            .detach(|| TokenDecoder::from_tokenizer_json(text.as_bytes()))
+            .map_err(|error| vocabulary_error(py, &error))?;
+        let special: HashSet<u32> = special_token_ids.iter().copied().collect();
+        let mut tokens = Vec::with_capacity(vocabulary.len());
+        let mut named_ends = Vec::new();
+        for (token, id) in vocabulary {
+            let id: u32 = id.extract()?;
+            let spelled = token.cast::<PyString>()?.to_str()?;
+            let Some(bytes) = decoder.decode(id, spelled) else { continue };
+            let is_special = special.contains(&id);
+            if is_special && STOP_TOKENS.contains(&spelled) {
+                named_ends.push(id);
+            }
+            if to_index(id) < vocab_size {
+                tokens.push((id, if is_special { spelled.into() } else { bytes }));
+            }
+        }
+        let options = VocabularyOptions::default()
+            .special_ids(special_token_ids)
+            .stop_ids(id_list(py, stop_token_ids)?.unwrap_or(named_ends))
+            .size(vocab_size);
+        let build = || {
+            let mut builder = VocabularyBuilder::new(&options);
+            tokens.iter().try_for_each(|(id, bytes)| builder.put(*id, bytes))?;
+            builder.finish().map(prepared_sets)
+        };
+        let token_sets = py.detach(build).map_err(|error| vocabulary_error(py, &error))?;
+        Ok(Self::from_sets(token_sets, vocab_type, add_prefix_space))
     }
 
     /// The tokenizer of a vocabulary and what `dump_metadata` said of it.

@@ -65,6 +65,83 @@ STRIP = {"type": "Strip", "content": "_", "start": 1, "stop": 0}
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
+@pytest.mark.parametrize(
+    ("decoder", "tokens", "want"),
+    [
+        (METASPACE, [f"{SPACE}the", SPACE], [b" the", b" "]),
+        (METASPACE | {"replacement": "_"}, ["_the", SPACE], [b" the", SPACE.encode()]),
+        (METASPACE, [*BYTES, f"{SPACE}a"], [*(token.encode() for token in BYTES), b" a"]),
+        (sequence(replace(SPACE, " "), {"type": "Fuse"}), [f"{SPACE}a"], [b" a"]),
+        (sequence(replace(SPACE, " "), replace("q", "y"), {"type": "ByteFallback"}), ["<0x0A>", f"{SPACE}q"], [b"\n", b" y"]),
+        (sequence(STRIP, {"type": "Fuse"}), ["_a", "__b"], [b"a", b"_b"]),
+        (sequence({"type": "Fuse"}, STRIP), ["_a"], [b"_a"]),
+        ({"type": "ByteLevel"}, ["\u0120a", "\u65e5"], [b" a", "\u65e5".encode()]),
+    ],
+)
+def test_bytes_are_those_of_the_decoder(decoder, tokens, want, tmp_path):
+    fast = Fast(tokens, decoder)
+    info = TokenizerInfo.from_huggingface(fast)
+    assert info.decoded_vocab == [*want, b"</s>"]
+    assert info.stop_token_ids == [len(tokens)]
+    file = tmp_path / "tokenizer.json"
+    file.write_text(fast.to_str(), encoding="utf-8")
+    assert TokenizerInfo.from_file(file).fingerprint == info.fingerprint
+    assert TokenizerInfo.from_huggingface(Raw(fast)) == info
+
+
+def test_metadata_is_that_of_the_compatible_mode():
+    for decoder in (METASPACE, {"type": "ByteLevel"}, sequence({"type": "ByteFallback"}, replace(SPACE, " "))):
+        for tokens in (["a"], [*BYTES, "a"]):
+            exact = TokenizerInfo.from_huggingface(Fast(tokens, decoder))
+            grammask.config.set_compat(True)
+            compatible = TokenizerInfo.from_huggingface(Fast(tokens, decoder))
+            grammask.config.set_compat(False)
+            assert exact.dump_metadata() == compatible.dump_metadata()
+            assert exact.vocab_type == compatible.vocab_type
+
+
+@pytest.mark.parametrize(
+    ("decoder", "model", "message"),
+    [
+        ({"type": "WordPiece", "prefix": "##"}, {"type": "WordPiece"}, "/model/type: of a WordPiece model"),
+        (None, {"type": "WordLevel"}, "/model/type: of a WordLevel model"),
+        ({"type": "BPEDecoder", "suffix": "</w>"}, {"end_of_word_suffix": "</w>"}, "/model/end_of_word_suffix"),
+        ({"type": "CTC"}, {}, "/decoder/type: with the decoder CTC"),
+        (sequence({"type": "ByteLevel"}, replace("ab", "")), {}, "/decoder/decoders/1/pattern"),
+    ],
+)
+def test_tokens_without_bytes_of_their_own(decoder, model, message):
+    fast = Fast(["a", "##b"], decoder, **model)
+    with pytest.raises(grammask.TokenizerError, match=message) as raised:
+        TokenizerInfo.from_huggingface(fast)
+    # The way out has its name in Python.
+    assert "`TokenizerInfo`" in str(raised.value) and "from_tokens" not in str(raised.value)
+    grammask.config.set_compat(True)
+    assert TokenizerInfo.from_huggingface(fast).decoded_vocab[1] == b"##b"
+
+
+def test_added_tokens_are_as_the_tokenizer_writes_them():
+    added = [(2, f"{SPACE}tool", False), (3, f"<{SPACE}>", True), (0, "instead", False)]
+    info = TokenizerInfo.from_huggingface(Fast(["a"], METASPACE, added=added), vocab_size=6)
+    assert info.decoded_vocab == [b"instead", b"</s>", b" tool", f"<{SPACE}>".encode(), b"", b""]
+    assert info.special_token_ids == [3, 4, 5]
+    # In byte-level files they are text as it is.
+    info = TokenizerInfo.from_huggingface(Fast(["a"], {"type": "ByteLevel"}, added=[(2, "\u0120\u00e9", False)]))
+    assert info.decoded_vocab[2] == "\u0120\u00e9".encode()
+    with pytest.warns(grammask.GrammaskWarning, match="ids up to 2"):
+        info = TokenizerInfo.from_huggingface(Fast(["a"], METASPACE, added=added[:1]), vocab_size=2)
+    assert info.decoded_vocab == [b"a", b"</s>"]
+
+
+def test_special_ids_of_the_package_tokenizers():
+    fast = Fast(["a"], METASPACE, added=[(2, "<pad>", True), (3, "text", False)])
+    info = TokenizerInfo.from_huggingface(Raw(fast))
+    assert info.special_token_ids == [2] and info.stop_token_ids == [1]
+    matcher = grammask.GrammarMatcher(grammask.GrammarCompiler(info).compile_choices(["a<pad>"]))
+    with pytest.warns(grammask.GrammaskWarning, match="token 2 is special"):
+        assert matcher.accept_token(0) and not matcher.accept_token(2)
+
+
 def test_text_is_no_stop_token_where_special_ones_are_known():
     fast = Fast(["</s>", "a"], {"type": "ByteLevel"}, end=None, added=[(2, "<|eot_id|>", True), (3, "<pad>", True)])
     fast.tokens["</s>"] = 0

@@ -118,6 +118,16 @@ class TokenizerInfo:
     @staticmethod
     def from_vocab_and_metadata(encoded_vocab: Sequence[str | bytes], metadata: str) -> TokenizerInfo: ...
     @staticmethod
+    def _from_backend(
+        text: str,
+        vocabulary: dict[str, int],
+        vocab_size: int,
+        vocab_type: VocabType,
+        stop_token_ids: int | list[int] | None,
+        add_prefix_space: bool,
+        special_token_ids: list[int],
+    ) -> TokenizerInfo: ...
+    @staticmethod
     def _detect_metadata_from_hf(backend_str: str) -> dict[str, Any]: ...
     @staticmethod
     def _from_decoded(

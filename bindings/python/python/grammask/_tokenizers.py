@@ -51,9 +51,14 @@ def detect_metadata(backend_str: str) -> dict[str, Any]:
     return _detected(tokenizer, _model_tokens(tokenizer))
 
 
-def _backend_metadata(backend: Any) -> dict[str, Any]:
-    """The same of an object that has the text. Nearly all of the text is the model, which takes Python a while to read."""
-    text = backend.to_str()
+def _backend(tokenizer: Any) -> Any:
+    """The object that writes the text of a ``tokenizer.json``, if there is one."""
+    inner = getattr(tokenizer, "backend_tokenizer", None) or getattr(tokenizer, "_tokenizer", None)
+    return next((holder for holder in (inner, tokenizer) if hasattr(holder, "to_str")), None)
+
+
+def _backend_metadata(backend: Any, text: str) -> dict[str, Any]:
+    """The same of an object that wrote the text. Nearly all of it is the model, which takes Python a while to read."""
     try:
         tokens = list(backend.get_vocab(with_added_tokens=False))
         before = _before_model(text)
@@ -129,7 +134,9 @@ def _has_prefix_space(tokenizer: dict[str, Any]) -> bool:
 def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int | list[int] | None) -> TokenizerInfo:
     """See ``TokenizerInfo.from_huggingface``."""
     vocab = _vocabulary(tokenizer)
-    metadata = _metadata(tokenizer, vocab)
+    backend = _backend(tokenizer)
+    text = None if backend is None else backend.to_str()
+    metadata = _metadata(tokenizer, vocab) if text is None else _backend_metadata(backend, text)
     size = max(vocab.values(), default=-1) + 1
     # 0 is none, as in xgrammar.
     if vocab_size:
@@ -137,23 +144,33 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
             message = f"the tokenizer has ids up to {size - 1}; those from `vocab_size`, {vocab_size}, on are left out"
             warnings.warn(message, GrammaskWarning, stacklevel=3)
         size = vocab_size
-    encoded: list[str | bytes] = [""] * size
-    for token, number in vocab.items():
-        if number < size:
-            encoded[number] = token
     asked = stop_token_ids is not None
     if stop_token_ids is None:
         end = getattr(tokenizer, "eos_token_id", None)
         stop_token_ids = end if isinstance(end, int) and end < size else None
-    info = TokenizerInfo(
-        encoded,
-        metadata["vocab_type"],
-        vocab_size=size,
-        stop_token_ids=stop_token_ids,
-        add_prefix_space=metadata["add_prefix_space"],
-        special_token_ids=[] if get_compat() else _special_ids(tokenizer, size),
-    )
+    special = [] if get_compat() else _special_ids(tokenizer, size)
+    spelling, prefix = metadata["vocab_type"], metadata["add_prefix_space"]
+    if text is None or get_compat():
+        info = TokenizerInfo(
+            _by_id(vocab, size),
+            spelling,
+            vocab_size=size,
+            stop_token_ids=stop_token_ids,
+            add_prefix_space=prefix,
+            special_token_ids=special,
+        )
+    else:
+        info = TokenizerInfo._from_backend(text, vocab, size, spelling, stop_token_ids, prefix, special)
     return info if asked else _with_end(info)
+
+
+def _by_id(vocab: dict[Any, int], size: int) -> list[str | bytes]:
+    """The tokens in the order of their ids."""
+    tokens: list[str | bytes] = [""] * size
+    for token, number in vocab.items():
+        if number < size:
+            tokens[number] = token
+    return tokens
 
 
 def _with_end(info: TokenizerInfo) -> TokenizerInfo:
@@ -223,7 +240,7 @@ def from_sentencepiece(processor: Any, vocab_size: int | None, stop_token_ids: i
     return info if asked else _with_end(info)
 
 
-def _vocabulary(tokenizer: Any) -> dict[str | bytes, int]:
+def _vocabulary(tokenizer: Any) -> dict[Any, int]:
     try:
         return dict(tokenizer.get_vocab())
     except AttributeError as error:
@@ -231,7 +248,8 @@ def _vocabulary(tokenizer: Any) -> dict[str | bytes, int]:
 
 
 def _special_ids(tokenizer: Any, size: int) -> list[int]:
-    added = getattr(tokenizer, "added_tokens_decoder", None) or {}
+    # As transformers has them, and as the package `tokenizers` does.
+    added = getattr(tokenizer, "added_tokens_decoder", None) or getattr(tokenizer, "get_added_tokens_decoder", None) or {}
     if callable(added):
         added = added()
     special = {int(number) for number, token in added.items() if getattr(token, "special", False)}
@@ -239,11 +257,7 @@ def _special_ids(tokenizer: Any, size: int) -> list[int]:
     return sorted(number for number in special if 0 <= number < size)
 
 
-def _metadata(tokenizer: Any, vocab: dict[str | bytes, int]) -> dict[str, Any]:
-    backend = getattr(tokenizer, "backend_tokenizer", None) or getattr(tokenizer, "_tokenizer", None)
-    for candidate in (backend, tokenizer):
-        if candidate is not None and hasattr(candidate, "to_str"):
-            return _backend_metadata(candidate)
+def _metadata(tokenizer: Any, vocab: dict[Any, int]) -> dict[str, Any]:
     text = [token for token in vocab if isinstance(token, str)]
     if _sentencepiece(tokenizer):
         vocab_type = VocabType.BYTE_FALLBACK if "<0x0A>" in vocab else VocabType.RAW

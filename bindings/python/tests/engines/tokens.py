@@ -27,7 +27,8 @@ class Tokenizer:
 
     @property
     def backend_tokenizer(self):
-        return types.SimpleNamespace(to_str=lambda: json.dumps({"decoder": {"type": "ByteLevel"}}))
+        file = {"decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": {}, "merges": []}}
+        return types.SimpleNamespace(to_str=lambda: json.dumps(file))
 
     def encode(self, text):
         """The longest token first; names of special tokens are those tokens."""
