@@ -292,8 +292,8 @@ impl TokenizerInfo {
         loader.call_method1("from_tiktoken", (encoding, vocab_size, stop_token_ids))
     }
 
-    /// Reads a `sentencepiece.SentencePieceProcessor`. Its control pieces match no text; the one of `eos_id()` ends one,
-    /// unless `stop_token_ids` says otherwise. `vocab_size` is the width of the model's logits, if that is more than there are
+    /// Reads the model of a `sentencepiece.SentencePieceProcessor` as `from_file` does. Its control pieces match no text; the
+    /// one of `eos_id()` ends one, unless `stop_token_ids` says otherwise. `vocab_size` is the width of the model's logits, if that is more than there are
     /// pieces.
     #[staticmethod]
     #[pyo3(signature = (processor, *, vocab_size=None, stop_token_ids=None))]
@@ -404,6 +404,24 @@ impl TokenizerInfo {
         };
         let token_sets = py.detach(build).map_err(|error| vocabulary_error(py, &error))?;
         Ok(Self::from_sets(token_sets, vocab_type, add_prefix_space))
+    }
+
+    /// The vocabulary of a SentencePiece model.
+    #[staticmethod]
+    fn _from_sentencepiece(
+        py: Python<'_>,
+        model: &[u8],
+        vocab_size: usize,
+        vocab_type: &Bound<'_, PyAny>,
+        stop_token_ids: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let (vocab_type, _) = coding(py, vocab_type)?;
+        let stop = id_list(py, Some(stop_token_ids))?.unwrap_or_default();
+        let options = VocabularyOptions::default().stop_ids(stop).size(vocab_size);
+        let token_sets = py
+            .detach(|| vocabularies::from_sentencepiece(model, &options).map(prepared_sets))
+            .map_err(|error| tokenizer_error(py, &error.to_string()))?;
+        Ok(Self::from_sets(token_sets, vocab_type, true))
     }
 
     /// The tokenizer of a vocabulary and what `dump_metadata` said of it.

@@ -182,6 +182,23 @@ def trained(**options):
     return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
 
 
+def test_pieces_are_bytes_by_their_type():
+    processor = trained(vocab_size=300, byte_fallback=True, user_defined_symbols=["<0x4a>", f"{SPACE}{SPACE}"])
+    info = TokenizerInfo.from_sentencepiece(processor)
+    assert info.decoded_vocab[processor.piece_to_id("<0x4a>")] == b"<0x4a>"
+    assert info.decoded_vocab[processor.piece_to_id("<0x4A>")] == b"J"
+    assert info.decoded_vocab[processor.piece_to_id(f"{SPACE}{SPACE}")] == b"  "
+    assert info.vocab_type is VocabType.BYTE_FALLBACK and info.add_prefix_space
+
+
+def test_processors_that_rewrite_their_text(tmp_path):
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("62\t62 62\n")
+    processor = trained(vocab_size=40, denormalization_rule_tsv=str(rules))
+    with pytest.raises(grammask.TokenizerError, match="rewrites decoded text.*use `TokenizerInfo`"):
+        TokenizerInfo.from_sentencepiece(processor)
+
+
 def test_messages_name_the_options_of_python(tmp_path):
     file = tmp_path / "tokenizer.json"
     fast = Fast(["a"], {"type": "Telepathy"})

@@ -128,6 +128,10 @@ class TokenizerInfo:
         special_token_ids: list[int],
     ) -> TokenizerInfo: ...
     @staticmethod
+    def _from_sentencepiece(
+        model: bytes, vocab_size: int, vocab_type: VocabType, stop_token_ids: int | list[int]
+    ) -> TokenizerInfo: ...
+    @staticmethod
     def _detect_metadata_from_hf(backend_str: str) -> dict[str, Any]: ...
     @staticmethod
     def _from_decoded(

@@ -213,13 +213,9 @@ def _tiktoken_bytes(encoding: Any, number: int) -> bytes:
 def from_sentencepiece(processor: Any, vocab_size: int | None, stop_token_ids: int | list[int] | None) -> TokenizerInfo:
     """See ``TokenizerInfo.from_sentencepiece``."""
     try:
-        pieces = [processor.id_to_piece(number) for number in range(processor.get_piece_size())]
-        special = [
-            number
-            for number in range(len(pieces))
-            if processor.is_control(number) or processor.is_unknown(number) or processor.is_unused(number)
-        ]
-        has_bytes = any(processor.is_byte(number) for number in range(len(pieces)))
+        size = processor.get_piece_size()
+        has_bytes = any(processor.is_byte(number) for number in range(size))
+        model = processor.serialized_model_proto()
     except AttributeError as error:
         kind = type(processor).__name__
         raise TypeError(f"`processor` must be a sentencepiece.SentencePieceProcessor, not {kind}") from error
@@ -227,16 +223,8 @@ def from_sentencepiece(processor: Any, vocab_size: int | None, stop_token_ids: i
     if stop_token_ids is None:
         end = processor.eos_id()
         stop_token_ids = end if end >= 0 else []
-    # Without bytes among the pieces a `<0x0A>` is text.
-    tokens = pieces if has_bytes else [piece.replace("\u2581", " ") for piece in pieces]
-    info = TokenizerInfo(
-        tokens,
-        VocabType.BYTE_FALLBACK if has_bytes else VocabType.RAW,
-        vocab_size=max(len(pieces), vocab_size or 0),
-        stop_token_ids=stop_token_ids,
-        add_prefix_space=True,
-        special_token_ids=special,
-    )
+    vocab_type = VocabType.BYTE_FALLBACK if has_bytes else VocabType.RAW
+    info = TokenizerInfo._from_sentencepiece(model, max(size, vocab_size or 0), vocab_type, stop_token_ids)
     return info if asked else _with_end(info)
 
 
