@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use grammask::tuning::TokenSets;
-use grammask::vocabularies::mask_cache::VocabularyBuilder;
 use grammask::vocabularies::{self, Encoding};
-use grammask::{TokenCoding, TokenDecoder, TokenId, Vocabulary, VocabularyOptions, words_for};
+use grammask::{
+    TokenCoding, TokenDecoder, TokenId, Vocabulary, VocabularyBuilder, VocabularyOptions, words_for,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PySet, PyString, PyTuple, PyType};
@@ -292,9 +293,9 @@ impl TokenizerInfo {
         loader.call_method1("from_tiktoken", (encoding, vocab_size, stop_token_ids))
     }
 
-    /// Reads the model of a `sentencepiece.SentencePieceProcessor` as `from_file` does. Its control pieces match no text; the
-    /// one of `eos_id()` ends one, unless `stop_token_ids` says otherwise. `vocab_size` is the width of the model's logits, if that is more than there are
-    /// pieces.
+    /// Reads the model of a `sentencepiece.SentencePieceProcessor` as `from_file` does. Its control pieces match no text;
+    /// the one of `eos_id()` ends one, unless `stop_token_ids` says otherwise. `vocab_size` is the width of the model's
+    /// logits, if that is more than there are pieces.
     #[staticmethod]
     #[pyo3(signature = (processor, *, vocab_size=None, stop_token_ids=None))]
     fn from_sentencepiece<'py>(
