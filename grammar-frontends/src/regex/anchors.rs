@@ -42,8 +42,10 @@ pub(super) enum Problem {
     TooLarge,
     /// Something other than text; `regex-syntax` is asked for none of it.
     Unsupported,
-    /// Look-ahead in a repeat that has no closed form.
+    /// Look-ahead or a word boundary in a repeat that has no closed form.
     LookAround,
+    /// Word boundaries with and without Unicode.
+    MixedBoundaries,
 }
 
 pub(super) fn compile(

@@ -6,7 +6,7 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 
 use super::options::{ClassesLeft, Dialect, Groups, LetterCase, MAX_NESTING, RegexOptions};
 use super::translated::Translated;
-use super::{anchors, ecma, look_ahead, refusal};
+use super::{anchors, assertions, ecma, refusal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// The grammar of a pattern, with the rule `root`, and one for each group that is captured.
@@ -52,13 +52,6 @@ pub(crate) fn compile_next(
         Dialect::Ecma => ecma::translate(pattern, options.groups, options.letter_case)?,
     };
     let refuse = |diagnostic: refusal::Refusal| diagnostic.into_diagnostic(&translated, pattern);
-    if let (Some(place), Groups::Captured) = (translated.look_ahead, options.groups) {
-        let message = "a pattern with look-ahead captures no groups";
-        return Err(Diagnostic::error("regex/look-around", message)
-            .with_hint("write the pattern without look-ahead, or leave groups plain")
-            .with_label(pattern, place, "")
-            .into());
-    }
     let ast = ParserBuilder::new()
         .nest_limit(limits.nesting.min(MAX_NESTING))
         .build()
@@ -66,6 +59,15 @@ pub(crate) fn compile_next(
         .map_err(|error| refuse(refusal::Refusal::from_ast(&error)))?;
     let flags = refusal::check_ast(&ast, options).map_err(refuse)?;
     classes_left.take(flags.classes);
+    let boundary = flags.word_boundary.map(|(start, end)| translated.original(start, end));
+    let assertion = translated.look_ahead.or(boundary);
+    if let (Some(place), Groups::Captured) = (assertion, options.groups) {
+        let message = "a pattern with look-ahead or word boundaries captures no groups";
+        return Err(Diagnostic::error("regex/look-around", message)
+            .with_hint("write the pattern without them, or leave groups plain")
+            .with_label(pattern, place, "")
+            .into());
+    }
     let hir = TranslatorBuilder::new()
         .utf8(true)
         .unicode(true)
@@ -73,8 +75,8 @@ pub(crate) fn compile_next(
         .build()
         .translate(&translated.text, &ast)
         .map_err(|error| refuse(refusal::Refusal::from_hir(&error)))?;
-    // Look-ahead takes complements and intersections, which the other way does without.
-    let compile = if translated.look_ahead.is_some() { look_ahead::compile } else { anchors::compile };
+    // These take complements and intersections, which the other way does without.
+    let compile = if assertion.is_some() { assertions::compile } else { anchors::compile };
     compile(builder, &hir, options).map_err(|problem| match problem {
         anchors::Problem::LineAnchor => refuse(flags.multi_line_refusal()),
         anchors::Problem::TooLarge => refusal::limit(
@@ -83,8 +85,13 @@ pub(crate) fn compile_next(
         )
         .into(),
         anchors::Problem::LookAround => {
-            let (code, message, hint) = refusal::LOOK_AHEAD_IN_REPEAT;
-            let place = translated.look_ahead.unwrap_or_else(|| Span::new(0, pattern.len()));
+            let (code, message, hint) = refusal::ASSERTION_IN_REPEAT;
+            let place = assertion.unwrap_or_else(|| Span::new(0, pattern.len()));
+            Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, "").into()
+        }
+        anchors::Problem::MixedBoundaries => {
+            let (code, message, hint) = refusal::MIXED_BOUNDARIES;
+            let place = boundary.unwrap_or_else(|| Span::new(0, pattern.len()));
             Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, "").into()
         }
         anchors::Problem::Unsupported => Diagnostic::error("regex/not-text", "the pattern matches what is not text")

@@ -14,9 +14,9 @@ use grammask_grammar_ir::Span;
 use grammask_grammar_ir::hash::HashMap;
 use regex_syntax::hir::{Class, ClassUnicodeRange, HirKind};
 
-use super::look_ahead::{AHEAD, NOT_AHEAD};
+use super::assertions::{AHEAD, NOT_AHEAD};
 use super::options::{Groups, LetterCase};
-use super::refusal::{BACK_REFERENCE, LOOK_BEHIND, WORD_BOUNDARY};
+use super::refusal::{BACK_REFERENCE, FOLDED_BOUNDARY, LOOK_BEHIND};
 use super::translated::Translated;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
@@ -210,6 +210,7 @@ impl<'p> Translator<'p> {
             '*' | '+' | '?' => self.quantifier()?,
             '{' => self.brace()?,
             '[' => self.class()?,
+            '\\' if matches!(self.peek(), Some('b' | 'B')) => self.word_boundary()?,
             '\\' => match self.escape()? {
                 Escape::Point(point) if char::from_u32(point).is_some() => {
                     self.emit_point(point);
@@ -324,6 +325,17 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
+    /// After a backslash: a `b` or `B`, outside of classes. Words are of ASCII letters here.
+    fn word_boundary(&mut self) -> Outcome<()> {
+        let written = if self.next() == Some('b') { r"(?-u:\b)" } else { r"(?-u:\B)" };
+        // Two more letters would belong to words: those that fold to `k` and `s`.
+        if self.modes().ignores_case {
+            return self.refuse_named(FOLDED_BOUNDARY);
+        }
+        self.atom(written);
+        Ok(())
+    }
+
     fn look_ahead(&mut self, name: &str) {
         self.look_ahead.get_or_insert(Span::new(self.token, self.position));
         self.look_ahead_groups += 1;
@@ -406,7 +418,10 @@ impl<'p> Translator<'p> {
             }
             '1'..='9' => return self.refuse_named(BACK_REFERENCE),
             'k' => return self.refuse_named(BACK_REFERENCE),
-            'b' | 'B' => return self.refuse_named(WORD_BOUNDARY),
+            'B' => {
+                let hint = "put it outside of the class, or write `B` for the character";
+                return self.refuse("regex/syntax", "a class holds no word boundary", hint);
+            }
             'c' => match self.next() {
                 Some(letter) if letter.is_ascii_alphabetic() => Escape::Point(letter as u32 % 32),
                 _ => {

@@ -5,11 +5,11 @@
 //! that and is dropped, and so are groups, unless those with names are to be [captured](Groups::Captured). Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
-//! method). The ECMA dialect has look-ahead where no repeat is around it or the repeat reads single
-//! characters up to the end (`^(?!a)b`, `^((?!a).)*$`; see `look_ahead.rs`). Some constructs are refused by
-//! name and place, because a regular language over characters cannot express them or because they only make
-//! sense line by line. They are look-behind, other look-ahead, back-references, word boundaries and
-//! multi-line anchors.
+//! method). Word boundaries (`\b`, `\B`), and look-ahead in the ECMA dialect, may stand where no repeat without a bound is
+//! around them; look-ahead also where such a repeat reads single characters up to the end (`^(?!a)b`, `^((?!a).)*$`; see
+//! `assertions.rs`). Some constructs are refused by name and place, because a regular language over characters cannot
+//! express them or because they only make sense line by line. They are look-behind, other look-ahead and word boundaries,
+//! back-references and multi-line anchors.
 //!
 //! ```
 //! use grammask_grammar_frontends::regex::{RegexOptions, parse};
@@ -25,13 +25,13 @@
 //! # In this folder
 //!
 //! A pattern and [`RegexOptions`] come in, and an expression in a grammar builder goes out. `ecma` rewrites the
-//! dialect of ECMA-262, `refusal` explains what is refused, `anchors` and `look_ahead` write the expression. Each can be
+//! dialect of ECMA-262, `refusal` explains what is refused, `anchors` and `assertions` write the expression. Each can be
 //! changed alone, as long as the language stays the same. Imports `diagnostic` only.
 
 mod anchors;
+mod assertions;
 mod compile;
 mod ecma;
-mod look_ahead;
 mod options;
 mod refusal;
 mod translated;

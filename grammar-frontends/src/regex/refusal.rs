@@ -75,20 +75,25 @@ pub(super) const LOOK_BEHIND: (&str, &str, &str) = (
     "look-behind is not supported",
     "say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported",
 );
-pub(super) const LOOK_AHEAD_IN_REPEAT: (&str, &str, &str) = (
+pub(super) const ASSERTION_IN_REPEAT: (&str, &str, &str) = (
     "regex/look-around",
-    "look-ahead is not supported in this place",
-    "move it out of the repeat; `((?!a).)*$` is supported, and so is look-ahead where no repeat is around it",
+    "look-ahead and word boundaries are not supported in a repeat without a bound",
+    "move it out of the repeat, or give the repeat a bound of up to 64; `((?!a).)*$` is supported",
 );
 pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
     "regex/back-reference",
     "back-references are not supported",
     "repeat the group's pattern; equality of two parts cannot be enforced",
 );
-pub(super) const WORD_BOUNDARY: (&str, &str, &str) = (
+pub(super) const MIXED_BOUNDARIES: (&str, &str, &str) = (
     "regex/word-boundary",
-    "word boundaries (`\\b`, `\\B` and their kin) are not supported",
-    "write the characters that may stand on either side, or leave the boundary out",
+    "word boundaries with and without Unicode are not supported in one pattern",
+    "leave out `(?-u)`, or write it before the whole pattern",
+);
+pub(super) const FOLDED_BOUNDARY: (&str, &str, &str) = (
+    "regex/word-boundary",
+    "word boundaries are not supported where case is ignored",
+    "leave out the flag `i`, and list both cases (`[Aa]`)",
 );
 
 fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str) {
@@ -153,7 +158,10 @@ fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str)
         }
         ErrorKind::SpecialWordBoundaryUnclosed
         | ErrorKind::SpecialWordBoundaryUnrecognized
-        | ErrorKind::SpecialWordOrRepetitionUnexpectedEof => named(WORD_BOUNDARY),
+        | ErrorKind::SpecialWordOrRepetitionUnexpectedEof => syntax(
+            "there is no such word boundary",
+            "write `\\b`, `\\B`, `\\b{start}`, `\\b{end}`, `\\b{start-half}` or `\\b{end-half}`",
+        ),
         other => ("regex/syntax", other.to_string(), ""),
     }
 }
@@ -162,6 +170,8 @@ fn explain_syntax(kind: &ast::ErrorKind) -> (&'static str, String, &'static str)
 #[derive(Debug, Default)]
 pub(super) struct Flags {
     multi_line: Option<(usize, usize)>,
+    /// The first word boundary.
+    pub(super) word_boundary: Option<(usize, usize)>,
     /// Large Unicode classes.
     pub(super) classes: usize,
 }
@@ -180,8 +190,8 @@ impl Flags {
     }
 }
 
-/// Refuses word boundaries and what large classes would cost, and notes the multi-line flag. `regex-syntax` loses
-/// the places of these in its next step.
+/// Refuses what large classes would cost, and notes word boundaries and the multi-line flag. `regex-syntax` loses the places
+/// of these in its next step.
 pub(super) fn check_ast(ast: &Ast, options: &RegexOptions) -> Result<Flags, Refusal> {
     let checker = Checker {
         flags: Flags::default(),
@@ -261,8 +271,8 @@ impl ast::Visitor for Checker<'_> {
                 | AssertionKind::StartText
                 | AssertionKind::EndText => {}
                 _ => {
-                    let (code, message, hint) = WORD_BOUNDARY;
-                    return Err(Refusal::new(code, message, hint, &assertion.span));
+                    let ast::Span { start, end } = assertion.span;
+                    self.flags.word_boundary.get_or_insert((start.offset, end.offset));
                 }
             },
             Ast::Flags(set) => self.note_flags(&set.flags),

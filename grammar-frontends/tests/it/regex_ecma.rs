@@ -210,6 +210,33 @@ fn unicode_mode_is_meant_where_modes_differ() {
     check("^[\u{1f600}-\u{1f64f}]{2}$", &["\u{1f600}\u{1f64f}".to_owned(), "\u{1f600}".to_owned()]);
 }
 
+/// The letters of words are those of ASCII.
+#[test]
+fn word_boundaries() {
+    let texts = texts(&['a', '-', '\u{e9}', '.'], 5);
+    for pattern in [
+        r"\ba",
+        r"a\b",
+        r"^a\b",
+        r"\B-",
+        r"^\b",
+        r"\b$",
+        r"^\B$",
+        r"^(\w+\b-?){1,2}$",
+        r"\.a{1,3}\b([-a.]*)$",
+        r"^[a-]*\b[-.]*$",
+        r"^(?!.*\ba\b)[^]*$",
+        r"^(?=\B|a)[^]*$",
+        r"^((?!\ba\b).)*$",
+        r"^((?=\b|-).)*$",
+        r"\b(?!a)|\b(?=a-)",
+        r"[\b]|^\ba\b",
+        r"a^|-(?=^|a)",
+    ] {
+        check(pattern, &texts);
+    }
+}
+
 #[test]
 fn look_ahead() {
     let texts = texts(&['a', 'b', '-', '\n'], 5);

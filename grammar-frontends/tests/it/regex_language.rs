@@ -126,6 +126,29 @@ fn plain_patterns() {
 }
 
 #[test]
+fn word_boundaries() {
+    let texts = texts(&['a', '-', '\u{e9}'], 4);
+    for pattern in [
+        r"\ba",
+        r"a\b",
+        r"\B",
+        r"^\b",
+        r"\b$",
+        r"(?-u:\b)a",
+        r"a(?-u:\B)",
+        r"\b{start}a+\b{end}",
+        r"\b{start-half}\w*\b{end-half}",
+        r"(\ba\b-?){1,2}",
+        r"a*\b-*",
+        r"\b\b-",
+        r"\b\Ba",
+        r"(a|-|\b)\b(a|-)?",
+    ] {
+        check(pattern, &texts);
+    }
+}
+
+#[test]
 fn letter_case_can_be_ignored() {
     let options = RegexOptions::default().letter_case(LetterCase::Ignored);
     let recogniser = Recogniser::new(&parse("stra\u{df}e|k", &options).unwrap());
@@ -134,9 +157,9 @@ fn letter_case_can_be_ignored() {
     }
 }
 
-/// Patterns over few letters in which every operator meets every other.
-fn patterns() -> impl Strategy<Value = String> {
-    let leaf = prop_oneof![
+/// Leaves of patterns over the letters `a` and `b`.
+fn letters() -> impl Strategy<Value = String> {
+    prop_oneof![
         4 => Just("a".to_owned()),
         4 => Just("b".to_owned()),
         2 => Just("^".to_owned()),
@@ -147,13 +170,32 @@ fn patterns() -> impl Strategy<Value = String> {
         1 => Just("[ab]".to_owned()),
         1 => Just(".".to_owned()),
         1 => Just("[^a]".to_owned()),
-    ];
-    leaf.prop_recursive(4, 16, 3, |inner| {
+    ]
+}
+
+/// Leaves with word boundaries, of which `a` is a word and `-` is none.
+fn boundaries() -> impl Strategy<Value = String> {
+    let leaves = ["a", "-", "^", "$", "[a-]", "a*", "-+", "[a-]*", "(?:a-?)*", ""];
+    prop_oneof![
+        3 => Just(r"\b".to_owned()),
+        2 => Just(r"\B".to_owned()),
+        1 => prop::sample::select(vec![r"\b{start}", r"\b{end}", r"\b{start-half}", r"\b{end-half}"])
+            .prop_map(str::to_owned),
+        6 => prop::sample::select(leaves.to_vec()).prop_map(str::to_owned),
+    ]
+}
+
+/// Patterns over some leaves in which every operator meets every other.
+fn patterns(
+    leaf: impl Strategy<Value = String> + 'static,
+    repeats: &'static [&'static str],
+) -> impl Strategy<Value = String> {
+    leaf.prop_recursive(4, 16, 3, move |inner| {
         let group = inner.clone().prop_map(|inner| format!("({inner})"));
         prop_oneof![
             3 => prop::collection::vec(group.clone(), 2..=3).prop_map(|parts| parts.concat()),
             3 => prop::collection::vec(inner.clone(), 2..=3).prop_map(|parts| format!("(?:{})", parts.join("|"))),
-            1 => (group.clone(), prop::sample::select(vec!["?", "*", "+", "{2}", "{1,2}", "{2,}", "{0,3}", "{3}"]))
+            1 => (group.clone(), prop::sample::select(repeats))
                 .prop_map(|(group, repeat)| group + repeat),
         ]
     })
@@ -163,7 +205,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_patterns(pattern in patterns()) {
+    fn random_patterns(pattern in patterns(letters(), &["?", "*", "+", "{2}", "{1,2}", "{2,}", "{0,3}", "{3}"])) {
         check(&pattern, &texts(&['a', 'b'], 4));
+    }
+
+    #[test]
+    fn random_patterns_with_word_boundaries(pattern in patterns(boundaries(), &["?", "{2}", "{1,2}", "{0,3}"])) {
+        check(&pattern, &texts(&['a', '-'], 5));
     }
 }

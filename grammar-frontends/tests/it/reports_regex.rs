@@ -38,15 +38,37 @@ fn patterns() {
        │ Help: repeat the group's pattern; equality of two parts cannot be enforced
     ───╯
     ");
-    assert_snapshot!(perl(r"\bword"), @r"
-    [regex/word-boundary] Error: word boundaries (`\b`, `\B` and their kin) are not supported
+    assert_snapshot!(perl(r"(\bword)*"), @r"
+    [regex/look-around] Error: look-ahead and word boundaries are not supported in a repeat without a bound
+       ╭─[ pattern:1:2 ]
+       │
+     1 │ (\bword)*
+       │  ─┬
+       │   ╰── here
+       │
+       │ Help: move it out of the repeat, or give the repeat a bound of up to 64; `((?!a).)*$` is supported
+    ───╯
+    ");
+    assert_snapshot!(perl(r"\b(?-u:\b)"), @r"
+    [regex/word-boundary] Error: word boundaries with and without Unicode are not supported in one pattern
        ╭─[ pattern:1:1 ]
        │
-     1 │ \bword
+     1 │ \b(?-u:\b)
        │ ─┬
        │  ╰── here
        │
-       │ Help: write the characters that may stand on either side, or leave the boundary out
+       │ Help: leave out `(?-u)`, or write it before the whole pattern
+    ───╯
+    ");
+    assert_snapshot!(perl(r"\b{middle}"), @r"
+    [regex/syntax] Error: there is no such word boundary
+       ╭─[ pattern:1:4 ]
+       │
+     1 │ \b{middle}
+       │    ───┬──
+       │       ╰──── here
+       │
+       │ Help: write `\b`, `\B`, `\b{start}`, `\b{end}`, `\b{start-half}` or `\b{end-half}`
     ───╯
     ");
     assert_snapshot!(perl("a|(?m)^b"), @r"
@@ -121,18 +143,20 @@ fn patterns() {
 fn ecma_patterns() {
     assert_snapshot!(
         [
-            r"^(?:(?!a)bc)*d", r"(?<=a)b", r"(a)\1", r"\k<x>", r"a\b", r"\Aa\Z", "a++", "*a", "a**", "a{,3}", "[z-a]", "[a", "(a",
+            r"^(?:(?!a)bc)*d", r"(?<=a)b", r"(a)\1", r"\k<x>", r"(a\b)+", r"(?i)a\b", r"[\B]", r"\Aa\Z", "a++", "*a", "a**", "a{,3}", "[z-a]", "[a", "(a",
             "a)", r"\u12", r"\u{110000}", r"\x1", r"\c1", r"\q", r"\pL", r"\p{Nope}", "(?<1>a)", "(?x)a", r"\07", "a\\",
             "(?m)^a", "a{3,2}", "a{99999999999}",
         ]
         .map(|pattern| format!("{pattern:<10} {}", ecma(pattern)))
         .join("\n"),
         @r"
-    ^(?:(?!a)bc)*d 1:5: error: look-ahead is not supported in this place; move it out of the repeat; `((?!a).)*$` is supported, and so is look-ahead where no repeat is around it
+    ^(?:(?!a)bc)*d 1:5: error: look-ahead and word boundaries are not supported in a repeat without a bound; move it out of the repeat, or give the repeat a bound of up to 64; `((?!a).)*$` is supported
     (?<=a)b    1:1: error: look-behind is not supported; say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported
     (a)\1      1:4: error: back-references are not supported; repeat the group's pattern; equality of two parts cannot be enforced
     \k<x>      1:1: error: back-references are not supported; repeat the group's pattern; equality of two parts cannot be enforced
-    a\b        1:2: error: word boundaries (`\b`, `\B` and their kin) are not supported; write the characters that may stand on either side, or leave the boundary out
+    (a\b)+     1:3: error: look-ahead and word boundaries are not supported in a repeat without a bound; move it out of the repeat, or give the repeat a bound of up to 64; `((?!a).)*$` is supported
+    (?i)a\b    1:6: error: word boundaries are not supported where case is ignored; leave out the flag `i`, and list both cases (`[Aa]`)
+    [\B]       1:2: error: a class holds no word boundary; put it outside of the class, or write `B` for the character
     \Aa\Z      1:1: error: ECMA-262 has no anchor `\A`; write `^` for the start of the text and `$` for its end
     a++        1:3: error: a repeat directly after a repeat; put the first one in a group, `(?:...)`; possessive repeats are not supported
     *a         1:1: error: there is nothing before this repeat; put it after what it repeats, or write `\*`

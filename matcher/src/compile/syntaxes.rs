@@ -144,7 +144,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// # Errors
     ///
-    /// Where the pattern is malformed or uses look-around, back-references or word boundaries.
+    /// Where the pattern is malformed, or uses look-around, back-references, or word boundaries in a repeat without a bound.
     pub fn regex(&self, pattern: &str, options: &RegexOptions) -> Result<CompiledGrammar<B>, CompileError> {
         self.cached_by_options("regex", Some(options), pattern, || {
             self.read_from(pattern, || Ok((regex::parse(pattern, options)?, Vec::new())))

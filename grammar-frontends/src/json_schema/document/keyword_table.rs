@@ -51,7 +51,7 @@ const fn until(keyword: Keyword, until: Draft) -> Keyword {
     Keyword { until, ..keyword }
 }
 
-const REGEX: &str = "look-behind, look-ahead in most repeats, word boundaries, back-references";
+const REGEX: &str = "look-behind, back-references, look-ahead and word boundaries in most repeats";
 const MANY: &str = "more alternatives than `alternatives`";
 const REMOTE: &str = "another document without a retriever";
 

@@ -1,0 +1,515 @@
+//! Patterns with look-ahead or word boundaries, as intersections and complements.
+//!
+//! # The problem
+//!
+//! `(?=a)` and `(?!a)` say something about all of the text after them, not about a part of it, and `\b` compares the
+//! characters on both sides. No way of translating a pattern part by part says that.
+//!
+//! # The method
+//!
+//! A pattern is read from its end. Every part is given the texts that may follow it, its *rest*, and returns the texts from
+//! the part on. A rest is three languages, one for each of the facts that an assertion asks for: nothing was read before it,
+//! or the last character is one of a word, or another.
+//!
+//! - The parts of a concatenation are taken from the last to the first, and an alternation is the union of its branches.
+//! - `^` leaves the language of the start, and `$` that of the empty text. `\b` keeps those texts that begin with a character
+//!   of the other kind; at the start and at the end of the text there is none of a word.
+//! - `(?=a)` is an intersection: the rest, and the texts that begin with what `a` matches. `(?!a)` intersects with the
+//!   complement of these.
+//! - A part without assertions is put before the rest. Where that depends on the last character, the part is split by its
+//!   last character. If it can be empty, the fact before it is the fact after it.
+//!
+//! Repeats of parts without assertions are repeats. With them, a bounded repeat is written out. An unbounded one has a closed
+//! form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It has the texts of such characters
+//! in which no place begins a match of `a`. Other ones are refused, as is look-behind.
+
+use grammask_grammar_ir::{ExprId, GrammarBuilder};
+use regex_syntax::hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
+
+use super::anchors::{self, Problem};
+use super::options::{Matching, RegexLimits, RegexOptions};
+
+/// Names of the groups that stand for look-ahead begin so. No group of a translated pattern has a name.
+pub(super) const AHEAD: &str = "ahead_";
+/// As [`AHEAD`], for what must not follow.
+pub(super) const NOT_AHEAD: &str = "not_ahead_";
+
+/// Rounds of a repeat that may be written out.
+const MAX_ROUNDS: u32 = 64;
+
+/// The language of a pattern that holds look-ahead or word boundaries.
+pub(super) fn compile(
+    builder: &mut GrammarBuilder,
+    hir: &Hir,
+    options: &RegexOptions,
+) -> Result<ExprId, Problem> {
+    let word = word_class(hir)?;
+    let mut compiler = AssertionCompiler::new(builder, word, options.limits);
+    let language = match options.matching {
+        Matching::Whole => compiler.before(hir, Rest::of(Language::End))?.at_start,
+        Matching::Search => {
+            let rest = compiler.before(hir, Rest::of(Language::Any))?;
+            let any = compiler.builder.any_char();
+            let some = compiler.builder.repeat(any, 1, None);
+            let skipped = Part { expr: some, nullable: false, last: None };
+            let later = compiler.read(skipped, rest).at_start;
+            compiler.union([rest.at_start, later])
+        }
+    };
+    Ok(compiler.expr(language))
+}
+
+/// The characters of words: those of ASCII, or with Unicode's in the dialect that has them.
+fn word_class(hir: &Hir) -> Result<ClassUnicode, Problem> {
+    let looks = hir.properties().look_set();
+    let ascii = looks.contains_word_ascii();
+    if looks.contains_word_unicode() {
+        // Two kinds of words would take more facts.
+        let parsed = regex_syntax::parse(r"\w").map_err(|_| Problem::Unsupported)?;
+        return match parsed.into_kind() {
+            HirKind::Class(Class::Unicode(class)) if !ascii => Ok(class),
+            _ => Err(Problem::MixedBoundaries),
+        };
+    }
+    let ranges = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
+    Ok(ClassUnicode::new(ranges.map(|(least, greatest)| ClassUnicodeRange::new(least, greatest))))
+}
+
+/// A set of texts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Nothing,
+    /// The empty text.
+    End,
+    /// Every text.
+    Any,
+    Other(ExprId),
+}
+
+/// The texts from a place on, by what was read before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Rest {
+    at_start: Language,
+    after_word: Language,
+    after_other: Language,
+}
+
+impl Rest {
+    /// The same texts in every case.
+    fn of(language: Language) -> Self {
+        Self { at_start: language, after_word: language, after_other: language }
+    }
+
+    fn is_same(self) -> bool {
+        self == Self::of(self.at_start)
+    }
+}
+
+/// The kind of a character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word,
+    Other,
+}
+
+/// The demand of a word boundary on the next character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Word,
+    /// Another one, or none.
+    NotWord,
+    Any,
+    Never,
+}
+
+/// The demands of a word boundary, after a character of a word and otherwise.
+fn demands(look: Look) -> Result<(Next, Next), Problem> {
+    Ok(match look {
+        Look::WordAscii | Look::WordUnicode => (Next::NotWord, Next::Word),
+        Look::WordAsciiNegate | Look::WordUnicodeNegate => (Next::Word, Next::NotWord),
+        Look::WordStartAscii | Look::WordStartUnicode => (Next::Never, Next::Word),
+        Look::WordEndAscii | Look::WordEndUnicode => (Next::NotWord, Next::Never),
+        Look::WordStartHalfAscii | Look::WordStartHalfUnicode => (Next::Never, Next::Any),
+        Look::WordEndHalfAscii | Look::WordEndHalfUnicode => (Next::NotWord, Next::NotWord),
+        Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF => {
+            return Err(Problem::LineAnchor);
+        }
+    })
+}
+
+/// A part without assertions.
+#[derive(Clone, Copy)]
+struct Part {
+    expr: ExprId,
+    /// Whether it can be empty.
+    nullable: bool,
+    /// The kind of its last character, if that is always the same.
+    last: Option<Kind>,
+}
+
+/// The demand of a group of the pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Polarity {
+    Follows,
+    DoesNotFollow,
+}
+
+struct AssertionCompiler<'b> {
+    builder: &'b mut GrammarBuilder,
+    word: ClassUnicode,
+    other: ClassUnicode,
+    /// The texts that begin with a character of a word, and those that do not. Written once, so that rests can be compared.
+    begins_with_word: Option<Language>,
+    begins_otherwise: Option<Language>,
+    /// Parts that may still be looked at.
+    left: usize,
+    limits: RegexLimits,
+}
+
+impl<'b> AssertionCompiler<'b> {
+    fn new(builder: &'b mut GrammarBuilder, word: ClassUnicode, limits: RegexLimits) -> Self {
+        let mut other = word.clone();
+        other.negate();
+        let left = limits.expressions;
+        Self { builder, word, other, begins_with_word: None, begins_otherwise: None, left, limits }
+    }
+
+    /// The texts from a part on. Nesting is bounded by the parser.
+    fn before(&mut self, hir: &Hir, rest: Rest) -> Result<Rest, Problem> {
+        self.left = self.left.checked_sub(1).ok_or(Problem::TooLarge)?;
+        // Nothing may follow, so nothing can begin here.
+        if rest == Rest::of(Language::Nothing) {
+            return Ok(rest);
+        }
+        if is_plain(hir) {
+            let part = self.plain(hir)?;
+            return Ok(self.read(part, rest));
+        }
+        match hir.kind() {
+            HirKind::Look(Look::Start) => Ok(Rest { at_start: rest.at_start, ..Rest::of(Language::Nothing) }),
+            HirKind::Look(Look::End) => Ok(self.zip(rest, Rest::of(Language::End), Self::both)),
+            HirKind::Look(look) => {
+                let (after_word, otherwise) = demands(*look)?;
+                let word = self.beginning(after_word);
+                let other = self.beginning(otherwise);
+                let demanded = Rest { at_start: other, after_word: word, after_other: other };
+                Ok(self.zip(rest, demanded, Self::both))
+            }
+            HirKind::Capture(group) => match sense(group) {
+                Some(sense) => {
+                    // The group reads nothing itself: any text may follow what it matches, and the rest
+                    // begins at the same place.
+                    let matches = self.before(&group.sub, Rest::of(Language::Any))?;
+                    let good = if sense == Polarity::Follows { matches } else { self.not(matches) };
+                    Ok(self.zip(good, rest, Self::both))
+                }
+                None => self.before(&group.sub, rest),
+            },
+            HirKind::Concat(parts) => parts.iter().rev().try_fold(rest, |rest, part| self.before(part, rest)),
+            HirKind::Alternation(branches) => {
+                let mut all = Rest::of(Language::Nothing);
+                for branch in branches {
+                    let branch = self.before(branch, rest)?;
+                    all = self.zip(all, branch, |this, left, right| this.union([left, right]));
+                }
+                Ok(all)
+            }
+            HirKind::Repetition(repetition) => self.rounds(repetition, rest),
+            _ => Err(Problem::Unsupported),
+        }
+    }
+
+    fn rounds(&mut self, repetition: &hir::Repetition, rest: Rest) -> Result<Rest, Problem> {
+        let optional = repetition.max.map(|max| max.saturating_sub(repetition.min));
+        if repetition.min.max(optional.unwrap_or(0)) > MAX_ROUNDS {
+            return Err(Problem::TooLarge);
+        }
+        let mut result = match optional {
+            None => self.guarded_characters(&repetition.sub, rest)?,
+            Some(optional) => {
+                let mut result = rest;
+                for _ in 0..optional {
+                    let one_more = self.before(&repetition.sub, result)?;
+                    result = self.zip(rest, one_more, |this, left, right| this.union([left, right]));
+                }
+                result
+            }
+        };
+        for _ in 0..repetition.min {
+            result = self.before(&repetition.sub, result)?;
+        }
+        Ok(result)
+    }
+
+    /// Any number of rounds that look ahead and read one character, up to the end of the text.
+    fn guarded_characters(&mut self, round: &Hir, rest: Rest) -> Result<Rest, Problem> {
+        let mut guards = Vec::new();
+        let character = guarded(round, &mut guards).ok_or(Problem::LookAround)?;
+        if rest != Rest::of(Language::End) {
+            return Err(Problem::LookAround);
+        }
+        let character = self.plain(character)?;
+        let run = self.builder.repeat(character.expr, 0, None);
+        // The texts that begin with a place at which a guard is broken.
+        let mut bad = Rest::of(Language::Nothing);
+        for (inner, sense) in guards {
+            let matches = self.before(inner, Rest::of(Language::Any))?;
+            let broken = if sense == Polarity::Follows { self.not(matches) } else { matches };
+            bad = self.zip(bad, broken, |this, left, right| this.union([left, right]));
+        }
+        // A guard comes before a character, not at the end.
+        let some = Language::Other(self.some());
+        let bad = self.zip(bad, Rest::of(some), Self::both);
+        let bad = self.read(Part { expr: run, nullable: true, last: character.last }, bad);
+        let good = self.not(bad);
+        Ok(self.zip(Rest::of(Language::Other(run)), good, Self::both))
+    }
+
+    /// A part without assertions.
+    fn plain(&mut self, hir: &Hir) -> Result<Part, Problem> {
+        let options = RegexOptions { limits: self.limits, ..RegexOptions::default() };
+        let expr = anchors::compile(self.builder, hir, &options)?;
+        Ok(Part { expr, nullable: can_be_empty(hir), last: self.last_kind(hir) })
+    }
+
+    /// The part, and then the rest that its last character asks for.
+    fn read(&mut self, part: Part, rest: Rest) -> Rest {
+        if rest.is_same() {
+            return Rest::of(self.put_before(part.expr, rest.at_start));
+        }
+        let read = if rest.after_word == rest.after_other {
+            let expr = self.not_empty(part);
+            self.put_before(expr, rest.after_word)
+        } else {
+            let words = self.ending(part, Kind::Word, rest.after_word);
+            let others = self.ending(part, Kind::Other, rest.after_other);
+            self.union([words, others])
+        };
+        if !part.nullable {
+            return Rest::of(read);
+        }
+        self.zip(Rest::of(read), rest, |this, left, right| this.union([left, right]))
+    }
+
+    /// The texts of a part whose last character is of a kind, before a rest.
+    fn ending(&mut self, part: Part, kind: Kind, rest: Language) -> Language {
+        if rest == Language::Nothing || part.last.is_some_and(|last| last != kind) {
+            return Language::Nothing;
+        }
+        let expr = if part.last.is_some() {
+            self.not_empty(part)
+        } else {
+            let any = self.expr(Language::Any);
+            let last = self.class(kind);
+            let ending = self.builder.sequence([any, last]);
+            self.builder.intersection([part.expr, ending])
+        };
+        self.put_before(expr, rest)
+    }
+
+    fn not_empty(&mut self, part: Part) -> ExprId {
+        if part.nullable {
+            let some = self.some();
+            self.builder.intersection([part.expr, some])
+        } else {
+            part.expr
+        }
+    }
+
+    /// The kind of the last character of all texts of a part that are not empty, where it is the same.
+    fn last_kind(&self, hir: &Hir) -> Option<Kind> {
+        match hir.kind() {
+            HirKind::Literal(literal) => {
+                let last = std::str::from_utf8(&literal.0).ok()?.chars().next_back()?;
+                self.kind(&ClassUnicode::new([ClassUnicodeRange::new(last, last)]))
+            }
+            HirKind::Class(Class::Unicode(class)) => self.kind(class),
+            HirKind::Capture(group) => self.last_kind(&group.sub),
+            HirKind::Repetition(repetition) => self.last_kind(&repetition.sub),
+            HirKind::Concat(parts) => {
+                let last = parts.last().filter(|last| !can_be_empty(last))?;
+                self.last_kind(last)
+            }
+            _ => None,
+        }
+    }
+
+    fn kind(&self, class: &ClassUnicode) -> Option<Kind> {
+        let is_without = |kind: &ClassUnicode| {
+            let mut common = class.clone();
+            common.intersect(kind);
+            common.ranges().is_empty()
+        };
+        if is_without(&self.other) { Some(Kind::Word) } else { is_without(&self.word).then_some(Kind::Other) }
+    }
+
+    fn class(&mut self, kind: Kind) -> ExprId {
+        let class = if kind == Kind::Word { &self.word } else { &self.other };
+        self.builder.class(class.iter().map(|range| (range.start(), range.end())))
+    }
+
+    /// The texts that begin as a boundary demands.
+    fn beginning(&mut self, next: Next) -> Language {
+        let known = match next {
+            Next::Any => return Language::Any,
+            Next::Never => return Language::Nothing,
+            Next::Word => self.begins_with_word,
+            Next::NotWord => self.begins_otherwise,
+        };
+        if let Some(known) = known {
+            return known;
+        }
+        let kind = if next == Next::Word { Kind::Word } else { Kind::Other };
+        let first = self.class(kind);
+        let texts = self.put_before(first, Language::Any);
+        if next == Next::Word {
+            self.begins_with_word = Some(texts);
+            return texts;
+        }
+        let texts = self.union([Language::End, texts]);
+        self.begins_otherwise = Some(texts);
+        texts
+    }
+
+    /// Combines the languages of either case, once for those that are alike.
+    fn zip(
+        &mut self,
+        left: Rest,
+        right: Rest,
+        mut combine: impl FnMut(&mut Self, Language, Language) -> Language,
+    ) -> Rest {
+        let start = (left.at_start, right.at_start);
+        let word = (left.after_word, right.after_word);
+        let other = (left.after_other, right.after_other);
+        let at_start = combine(self, start.0, start.1);
+        let after_word = if word == start { at_start } else { combine(self, word.0, word.1) };
+        let after_other = match other {
+            _ if other == start => at_start,
+            _ if other == word => after_word,
+            (left, right) => combine(self, left, right),
+        };
+        Rest { at_start, after_word, after_other }
+    }
+
+    /// Every text but the empty one.
+    fn some(&mut self) -> ExprId {
+        let any = self.builder.any_char();
+        self.builder.repeat(any, 1, None)
+    }
+
+    fn expr(&mut self, language: Language) -> ExprId {
+        match language {
+            Language::Nothing => self.builder.never(),
+            Language::End => self.builder.empty(),
+            Language::Any => {
+                let any = self.builder.any_char();
+                self.builder.repeat(any, 0, None)
+            }
+            Language::Other(expr) => expr,
+        }
+    }
+
+    fn put_before(&mut self, part: ExprId, rest: Language) -> Language {
+        match rest {
+            Language::Nothing => Language::Nothing,
+            rest => {
+                let rest = self.expr(rest);
+                Language::Other(self.builder.sequence([part, rest]))
+            }
+        }
+    }
+
+    fn union(&mut self, languages: [Language; 2]) -> Language {
+        match languages {
+            [Language::Any, _] | [_, Language::Any] => Language::Any,
+            [Language::Nothing, other] | [other, Language::Nothing] => other,
+            [left, right] if left == right => left,
+            [left, right] => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                Language::Other(self.builder.choice([left, right]))
+            }
+        }
+    }
+
+    fn both(&mut self, left: Language, right: Language) -> Language {
+        match (left, right) {
+            (Language::Nothing, _) | (_, Language::Nothing) => Language::Nothing,
+            (Language::Any, other) | (other, Language::Any) => other,
+            (left, right) if left == right => left,
+            (Language::End, other) | (other, Language::End) if Some(other) == self.begins_with_word => {
+                Language::Nothing
+            }
+            (Language::End, other) | (other, Language::End) if Some(other) == self.begins_otherwise => {
+                Language::End
+            }
+            (left, right) => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                Language::Other(self.builder.intersection([left, right]))
+            }
+        }
+    }
+
+    fn not(&mut self, rest: Rest) -> Rest {
+        self.zip(rest, rest, |this, language, _| match language {
+            Language::Nothing => Language::Any,
+            Language::Any => Language::Nothing,
+            other => {
+                let other = this.expr(other);
+                Language::Other(this.builder.complement(other))
+            }
+        })
+    }
+}
+
+fn sense(group: &hir::Capture) -> Option<Polarity> {
+    let name = group.name.as_deref()?;
+    if name.starts_with(AHEAD) {
+        Some(Polarity::Follows)
+    } else if name.starts_with(NOT_AHEAD) {
+        Some(Polarity::DoesNotFollow)
+    } else {
+        None
+    }
+}
+
+/// Whether a part has neither anchors nor look-ahead. `regex-syntax` knows for each part whether it has
+/// anchors.
+fn is_plain(hir: &Hir) -> bool {
+    hir.properties().look_set().is_empty() && !holds_look_ahead(hir)
+}
+
+/// Nesting is bounded by the parser.
+fn holds_look_ahead(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Capture(group) => sense(group).is_some() || holds_look_ahead(&group.sub),
+        HirKind::Repetition(repetition) => holds_look_ahead(&repetition.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(holds_look_ahead),
+        _ => false,
+    }
+}
+
+/// Whether a part without assertions has the empty text.
+fn can_be_empty(hir: &Hir) -> bool {
+    hir.properties().minimum_len() == Some(0)
+}
+
+/// The one character that a round reads, and the look-ahead before it.
+fn guarded<'h>(round: &'h Hir, guards: &mut Vec<(&'h Hir, Polarity)>) -> Option<&'h Hir> {
+    match round.kind() {
+        HirKind::Class(Class::Unicode(_)) => Some(round),
+        HirKind::Literal(literal) => {
+            let text = std::str::from_utf8(&literal.0).ok()?;
+            (text.chars().count() == 1).then_some(round)
+        }
+        HirKind::Capture(group) if sense(group).is_none() => guarded(&group.sub, guards),
+        HirKind::Concat(parts) => {
+            let (last, before) = parts.split_last()?;
+            for part in before {
+                let HirKind::Capture(group) = part.kind() else { return None };
+                guards.push((&group.sub, sense(group)?));
+            }
+            guarded(last, guards)
+        }
+        _ => None,
+    }
+}
