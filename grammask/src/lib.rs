@@ -108,7 +108,7 @@ pub use grammask_vocabularies as vocabularies;
 pub use grammask_matcher::{
     Budget, BudgetCache, BufferTooSmall, ByteSet, Capture, CaptureEnds, CompileCache, CompileError,
     CompiledGrammar, Compiler, CompilerBuilder, Explanation, ForcedTokens, Limits, MaskKind, MatchError,
-    Matcher, Replay, StopTokens,
+    Matcher, Replay, SpellingGaps, StopTokens,
 };
 // Many texts at once, drafts, files.
 pub use grammask_matcher::{

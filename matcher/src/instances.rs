@@ -31,6 +31,7 @@ fn compiling<B: BuildBackend>() {
     black_box(Compiler::<B>::clear_cache as fn(_));
     black_box(CompiledGrammar::<B>::stats as fn(_) -> _);
     black_box(CompiledGrammar::<B>::usage as fn(_) -> _);
+    black_box(CompiledGrammar::<B>::spelling_gaps as fn(_) -> _);
     black_box(CompiledGrammar::<B>::matcher as fn(_) -> _);
     #[cfg(feature = "json-schema")]
     black_box(Compiler::<B>::json_schema as fn(_, _, _) -> _);

@@ -94,6 +94,7 @@ pub use compile::backend::{BackendSettings, BuildBackend};
 pub use compile::builder::CompilerBuilder;
 pub use compile::compiler::Compiler;
 pub use grammar::compiled::CompiledGrammar;
+pub use grammar::spelling_gaps::SpellingGaps;
 pub use grammask_earley as earley;
 pub use grammask_earley::CaptureEnds;
 pub use grammask_fsm as fsm;

@@ -18,4 +18,5 @@ pub(crate) mod fingerprint;
 pub(crate) mod left_corners;
 pub(crate) mod distances;
 pub(crate) mod distinct;
+pub(crate) mod used_bytes;
 pub(crate) mod expanded_suffixes;

@@ -8,3 +8,4 @@
 pub(crate) mod compiled;
 pub(crate) mod generation;
 pub(crate) mod requested_attributes;
+pub(crate) mod spelling_gaps;

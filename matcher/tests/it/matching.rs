@@ -1,8 +1,11 @@
 //! Accepting, rolling back, forking, ending.
 
+use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
-use grammask_matcher::{CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError, StopTokens};
+use grammask_matcher::{
+    CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError, SpellingGaps, StopTokens,
+};
 
 const STOP: u32 = 6;
 
@@ -201,4 +204,32 @@ fn full_tables_are_begun_anew() {
     }
     matcher.accept_bytes(b"a").unwrap();
     assert!(matcher.is_completed());
+}
+
+#[test]
+fn bytes_without_a_token_are_named() {
+    let gaps = |pattern: &str| {
+        let gaps = compile(pattern).spelling_gaps().unwrap();
+        assert_eq!(gaps.is_empty(), gaps == SpellingGaps::default());
+        (gaps.in_no_token.to_string(), gaps.in_longer_tokens.to_string())
+    };
+    assert_eq!(gaps("(a|b )*"), (String::new(), String::new()));
+    // Both parts that no text needs, and those that no text reaches.
+    assert_eq!(gaps("a(bc[x-z]?){0,9}d{0}"), ("'c', 'x'..='z'".to_owned(), String::new()));
+    let tokens = [Some("a"), Some("bc"), Some("</s>")];
+    let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([2])).unwrap();
+    let grammar = Compiler::new(vocabulary).regex("(a|bc|</s>)+", &RegexOptions::default()).unwrap();
+    let gaps = grammar.spelling_gaps().unwrap();
+    assert_eq!(gaps.in_no_token.to_string(), "'/', '<', '>', 's'");
+    assert_eq!(gaps.in_longer_tokens.to_string(), "'b', 'c'");
+}
+
+#[test]
+fn bytes_of_deferred_parts_are_named() {
+    let schema = r#"{"anyOf": [{"const": "a"}, {"type": "object", "patternProperties": {"^x{1,300}$": {"enum": ["é"]}}}]}"#;
+    let tokens = (0..128_u8).map(|byte| Some(vec![byte])).chain([None]);
+    let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([128])).unwrap();
+    let grammar = Compiler::new(vocabulary).json_schema(schema, &JsonSchemaOptions::default()).unwrap();
+    let gaps = grammar.spelling_gaps().unwrap();
+    assert_eq!(gaps.in_no_token.to_string(), "0x80..=0xbf, 0xc2..=0xf4");
 }
