@@ -4,9 +4,8 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use grammask::{Compiler, EbnfOptions};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::engines::{AnyGrammar, Either, Engine, each};
 use crate::errors::{raise, refused};
@@ -14,7 +13,8 @@ use crate::forks::detach;
 use crate::grammar::{Grammar, hash_rules};
 use crate::interrupt::{Interrupt, given};
 use crate::json::loads;
-use crate::source::{LazyGrammar, Source};
+use crate::settings::limits_dict;
+use crate::source::LazyGrammar;
 use crate::tokenizer::TokenizerInfo;
 
 /// A grammar, ready to be followed over one vocabulary. Shared by any number of matchers in any threads.
@@ -97,6 +97,14 @@ impl CompiledGrammar {
         }
     }
 
+    /// The bytes of texts of the grammar that are in no token, and those that are in longer tokens alone, each as a list
+    /// for people. Use `grammask.operation.check_vocabulary`.
+    fn _spelling_gaps(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        let gaps = detach(py, || each!(&self.compiled, compiled => compiled.spelling_gaps()));
+        let gaps = gaps.map_err(|error| refused(py, &error, self.grammar.source().syntax()))?;
+        Ok((gaps.in_no_token.to_string(), gaps.in_longer_tokens.to_string()))
+    }
+
     /// The automata as bytes, which belong to the text that is given.
     fn _to_bytes<'py>(&self, py: Python<'py>, ebnf: &str) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = detach(py, || each!(&self.compiled, compiled => compiled.to_bytes_with_source(ebnf)));
@@ -104,34 +112,18 @@ impl CompiledGrammar {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The grammar that `_to_bytes` wrote, if `ebnf` is its text. `None` if the bytes are damaged or were written by
-    /// another version.
-    #[staticmethod]
-    fn _from_bytes(
-        py: Python<'_>,
-        bytes: &[u8],
-        ebnf: String,
-        tokenizer_info: &Bound<'_, TokenizerInfo>,
-    ) -> PyResult<Option<Self>> {
-        let vocabulary = Arc::clone(&tokenizer_info.get().vocabulary);
-        let compiled = match detach(py, || Compiler::new(vocabulary).load_with_source(bytes, &ebnf)) {
-            Ok(compiled) => Either::Earley(compiled),
-            Err(error) if error.is_other_source() => {
-                return Err(raise(py, "DeserializeFormatError", error.to_string()));
-            }
-            Err(_) => return Ok(None),
-        };
-        let source = Source::Ebnf { text: ebnf, options: EbnfOptions::default() };
-        let grammar = Arc::new(LazyGrammar::new(source));
-        Ok(Some(Self { compiled, grammar, tokenizer: tokenizer_info.clone().unbind() }))
+    /// The bounds that it was compiled with.
+    fn _limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        limits_dict(py, each!(&self.compiled, compiled => compiled.limits()))
     }
 
-    /// The grammar as JSON, with the metadata of its tokenizer and without its vocabulary.
+    /// The grammar as JSON, with its backend, its limits and the metadata of its tokenizer, and without its vocabulary.
     fn serialize_json(slf: &Bound<'_, Self>) -> PyResult<String> {
         slf.py().import("grammask._serialize")?.call_method1("serialize_compiled", (slf,))?.extract()
     }
 
-    /// Reads the text that `serialize_json` wrote, for a tokenizer with the same metadata.
+    /// Reads the text that `serialize_json` wrote, for a tokenizer with the same metadata. Limits above the defaults are not
+    /// taken from a text, since it may come from anywhere; a pickle keeps them.
     #[staticmethod]
     fn deserialize_json<'py>(
         json_str: &str,

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use grammask::tuning::{Clock, CompileOptions, MaskOptions};
 use grammask::{
-    BudgetCache, CompileCache, Compiler, Interrupt, Limits, StoreDirectory, Threads, earley, pda,
+    BudgetCache, CompileCache, Compiler, EbnfOptions, Interrupt, Limits, StoreDirectory, Threads, earley, pda,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ use crate::kept::{Kept, Shelf};
 use crate::metrics::COMPILE;
 use crate::settings::{Settings, set_fields};
 use crate::signals::Signals;
-use crate::source::Source;
+use crate::source::{LazyGrammar, Source};
 use crate::subclass::{announce, filling, is_to_be_empty};
 use crate::tokenizer::TokenizerInfo;
 
@@ -703,6 +703,26 @@ impl GrammarCompiler {
     #[getter]
     fn tokenizer_info(&self, py: Python<'_>) -> PyResult<Py<TokenizerInfo>> {
         self.content().map(|content| content.tokenizer.clone_ref(py))
+    }
+
+    /// The grammar that `CompiledGrammar._to_bytes` wrote, if `ebnf` is its text. `None` if the bytes are damaged or were
+    /// written by another version.
+    fn _load(&self, py: Python<'_>, bytes: &[u8], ebnf: String) -> PyResult<Option<CompiledGrammar>> {
+        let CompilerContent { workshop, tokenizer, .. } = self.content()?;
+        let loaded = each!(workshop, workshop => {
+            let compiler = &workshop.compiler;
+            detach(py, || compiler.load_with_source(bytes, &ebnf)).map(Engine::wrap)
+        });
+        let compiled = match loaded {
+            Ok(compiled) => compiled,
+            Err(error) if error.is_other_source() => {
+                return Err(raise(py, "DeserializeFormatError", error.to_string()));
+            }
+            Err(_) => return Ok(None),
+        };
+        let source = Source::Ebnf { text: ebnf, options: EbnfOptions::default() };
+        let grammar = Arc::new(LazyGrammar::new(source));
+        Ok(Some(CompiledGrammar { compiled, grammar, tokenizer: tokenizer.clone_ref(py) }))
     }
 
     fn __repr__(&self) -> String {

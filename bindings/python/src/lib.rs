@@ -66,5 +66,7 @@ mod _native {
     #[pymodule_export]
     use crate::metrics::{process_metrics, set_listener};
     #[pymodule_export]
+    use crate::settings::default_limits;
+    #[pymodule_export]
     use crate::tokenizer::TokenizerInfo;
 }

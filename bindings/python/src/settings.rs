@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use grammask::Limits;
 use grammask::tuning::Toggle;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -154,3 +155,33 @@ macro_rules! set_fields {
 }
 
 pub(crate) use set_fields;
+
+/// Puts fields of a struct into a dict under their names.
+macro_rules! get_fields {
+    ($dict:expr, $source:expr, $($field:ident),* $(,)?) => {{
+        $($dict.set_item(stringify!($field), $source.$field)?;)*
+    }};
+}
+
+/// The limits of a compiled grammar as a dict. That of its compiler's cache is none of them.
+pub(crate) fn limits_dict<'py>(py: Python<'py>, limits: &Limits) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    get_fields!(
+        dict,
+        limits,
+        max_table_bytes,
+        max_mask_bytes,
+        max_pool_bytes,
+        max_total_bytes,
+        max_items_per_set,
+        max_distinct_bytes,
+        max_work_per_call
+    );
+    Ok(dict)
+}
+
+/// The limits of a grammar whose compiler is given none.
+#[pyfunction]
+pub(crate) fn default_limits(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    limits_dict(py, &Limits::default())
+}

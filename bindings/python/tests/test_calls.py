@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -127,6 +128,35 @@ def test_equal_grammars_have_equal_fingerprints(compiler, info):
         for automata in ("", "AAAA", "no base64", 3, None):
             made = json.loads(text) | {"automata": automata}
             assert grammask.CompiledGrammar.deserialize_json(json.dumps(made), info) == compiled
+
+
+def test_serialized_grammars_keep_their_backend_and_limits(info):
+    limits = {"max_work_per_call": 300_000, "max_items_per_set": 1 << 20}
+    compiler = grammask.GrammarCompiler(info, backend="pda", limits=limits)
+    compiled = compiler.compile_regex("(a|b)*c")
+    read, text = grammask.CompiledGrammar.deserialize_json, compiled.serialize_json()
+    again = read(text, info)
+    made = json.loads(text)
+    anew = read(json.dumps(made | {"automata": ""}), info)
+    for other, items in ((pickle.loads(pickle.dumps(compiled)), 1 << 20), (again, 100_000), (anew, 100_000)):
+        assert other == compiled and other.backend == "pda" and accepts_text(other, "abc")
+        assert other._limits() == compiled._limits() | {"max_items_per_set": items}
+    # Texts of before say neither.
+    old = {name: value for name, value in made.items() if name not in ("backend", "limits")}
+    assert read(json.dumps(old), info).backend == "earley"
+    tight = grammask.GrammarCompiler(info, limits={"max_work_per_call": 10}).compile_regex("(a|b)*c")
+    for other in (tight, read(tight.serialize_json(), info)):
+        with pytest.raises(grammask.IndeterminateError):
+            grammask.GrammarMatcher(other).allowed_token_ids()
+    wrongs = [{"backend": "ll"}, {"backend": 3}, {"limits": []}, {"limits": {"max_nothing": 1}}]
+    for wrong in (*wrongs, {"limits": {"max_work_per_call": True}}, {"limits": {"max_work_per_call": -1}}):
+        with pytest.raises(grammask.DeserializeFormatError, match="compiled grammar"):
+            read(json.dumps(made | wrong), info)
+
+
+def accepts_text(compiled, text):
+    matcher = grammask.GrammarMatcher(compiled)
+    return matcher.accept_string(text) and matcher.is_completed()
 
 
 def test_text_that_ends_where_something_is_excluded():

@@ -7,7 +7,7 @@ import contextlib
 import json
 from typing import Any
 
-from ._native import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
+from ._native import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo, default_limits
 from ._tokenizers import dump_metadata, malformed, read_serialized
 from .config import get_serialization_version
 from .exception import InvalidGrammarError
@@ -29,30 +29,52 @@ def serialize_compiled(compiled: CompiledGrammar) -> str:
     read = {
         "ebnf": text,
         "automata": base64.b64encode(compiled._to_bytes(text)).decode(),
+        "backend": compiled.backend,
+        "limits": dict(compiled._limits().items() - default_limits().items()),
         "tokenizer_metadata": json.loads(dump_metadata(compiled.tokenizer_info)),
         "__VERSION__": get_serialization_version(),
     }
     return json.dumps(read, separators=(",", ":"))
 
 
-def deserialize_compiled(text: str, info: TokenizerInfo) -> CompiledGrammar:
+def deserialize_compiled(text: str, info: TokenizerInfo, *, is_own: bool = False) -> CompiledGrammar:
     """See ``CompiledGrammar.deserialize_json``. Automata that belong to another grammar are refused."""
     read = read_serialized(text)
     if read.get("tokenizer_metadata") != json.loads(dump_metadata(info)):
         raise malformed("the compiled grammar belongs to another tokenizer")
+    compiler = _compiler(read, info, is_own)
     automata, ebnf = read.get("automata"), read.get("ebnf")
     if isinstance(automata, str) and isinstance(ebnf, str):
         with contextlib.suppress(ValueError):
-            compiled = CompiledGrammar._from_bytes(base64.b64decode(automata, validate=True), ebnf, info)
+            compiled = compiler._load(base64.b64decode(automata, validate=True), ebnf)
             if compiled is not None:
                 return compiled
     # Those of another version, or damaged ones, are made anew.
-    return GrammarCompiler(info, cache_enabled=False).compile_grammar(_grammar(read))
+    return compiler.compile_grammar(_grammar(read))
+
+
+def _compiler(read: Any, info: TokenizerInfo, is_own: bool) -> GrammarCompiler:
+    """A compiler with the backend and the limits of a serialized grammar."""
+    backend, limits, usual = read.get("backend", "earley"), read.get("limits", {}), default_limits()
+    if backend not in ("earley", "pda"):
+        raise malformed("the backend of a compiled grammar is `earley` or `pda`")
+    if not isinstance(limits, dict) or not limits.keys() <= usual.keys():
+        raise malformed(f"the limits of a compiled grammar are an object with the names {', '.join(usual)}")
+    if not all(type(limit) is int and 0 <= limit < 1 << 63 for limit in limits.values()):
+        raise malformed("the limits of a compiled grammar are numbers")
+    if not is_own:
+        # A text from elsewhere may not take more memory or time than one that says nothing.
+        limits = {name: min(limit, usual[name]) for name, limit in limits.items()}
+    return GrammarCompiler(info, cache_enabled=False, backend=backend, limits=limits)
 
 
 def reduce_compiled(compiled: CompiledGrammar) -> Any:
     """What pickle keeps of a compiled grammar: its automata, and the grammar for those who ask for it."""
-    return (deserialize_compiled, (serialize_compiled(compiled), compiled.tokenizer_info))
+    return (_own, (serialize_compiled(compiled), compiled.tokenizer_info))
+
+
+def _own(text: str, info: TokenizerInfo) -> CompiledGrammar:
+    return deserialize_compiled(text, info, is_own=True)
 
 
 def _grammar(read: Any) -> Grammar:
