@@ -164,10 +164,38 @@ def test_whether_a_vocabulary_can_spell_a_grammar(info):
     poor = grammask.TokenizerInfo([b"a", b"bc", b"</s>"], stop_token_ids=[])
     assert ord("b") in poor.missing_bytes and ord("a") not in poor.missing_bytes
     compiler = grammask.GrammarCompiler(poor)
-    for pattern, spelled in (("abca?", True), ("ab", False)):
+    longer, shortest = "the bytes 'b' are in longer ones alone", "no tokens spell b'ab', the shortest text"
+    # The shortest text of the last ones is spelled, and longer ones are not.
+    for pattern, others in (
+        ("a*", []),
+        ("ab", [longer, shortest]),
+        ("abca?", ["the bytes 'b', 'c' are in longer ones alone"]),
+        ("a[d-f]?", ["no token has the bytes 'd'..='f'"]),
+        ("(ad|a)b?c{0}", ["no token has the bytes 'd'", longer]),
+    ):
         problems = operation.check_vocabulary(compiler.compile_regex(pattern))
-        assert "stop token" in problems[0] and len(problems) == (1 if spelled else 2), problems
+        assert "stop token" in problems[0] and len(problems) == 1 + len(others), problems
+        assert all(expected in problem for expected, problem in zip(others, problems[1:], strict=True)), problems
     assert poor.fingerprint != info.fingerprint
+    # A special token spells nothing, whatever its name.
+    named = grammask.TokenizerInfo([b"a", b"b", b"</s>"], special_token_ids=[1], stop_token_ids=[2])
+    problems = operation.check_vocabulary(grammask.GrammarCompiler(named).compile_regex("ab"))
+    assert len(problems) == 2 and "no token has the bytes 'b'" in problems[0] and shortest in problems[1]
+
+
+def test_a_tool_that_few_texts_call_is_looked_at(info):
+    """Schemas of tools are compiled when a text reaches them."""
+    pytest.importorskip("pydantic")
+    parameters = {"type": "object", "properties": {"a": {"enum": ["\u00e9"]}}, "required": ["a"]}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    tag = grammask.get_model_structural_tag("qwen_3", tools)
+    ascii_only = grammask.TokenizerInfo([*(bytes([byte]) for byte in range(128)), b"</s>"])
+    problems = operation.check_vocabulary(grammask.GrammarCompiler(ascii_only).compile_structural_tag(tag))
+    assert len(problems) == 1 and "0xc2..=0xf4" in problems[0]
+    only = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": parameters}}
+    problems = operation.check_vocabulary(grammask.GrammarCompiler(ascii_only).compile_structural_tag(only))
+    assert "no token has the bytes 0xa9, 0xc3, and" in problems[0]
+    assert operation.check_vocabulary(grammask.GrammarCompiler(info).compile_structural_tag(tag)) == []
 
 
 def test_health(info):

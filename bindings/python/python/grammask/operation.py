@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _native
-from ._native import CompiledGrammar, GrammarCompiler, GrammarMatcher
+from ._native import CompiledGrammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from ._support import logger
 from .bitmask import allocate_token_bitmask
 from .exception import GrammaskError, IndeterminateError
@@ -76,11 +76,14 @@ def on_span(function: Callable[[str, int, int], object] | None) -> None:
 
 
 def check_vocabulary(compiled: CompiledGrammar) -> list[str]:
-    """What stands in the way of a text of the grammar over its vocabulary, as sentences; empty where nothing does.
+    """What stands in the way of texts of the grammar over its vocabulary, as sentences.
 
-    Looks at the shortest text of the grammar: whether tokens spell it, and whether a token may end it. For the start of a
-    server, before the first request: it takes some tens of milliseconds. Other texts may need bytes that no token
-    spells; ``TokenizerInfo.missing_bytes`` says whether there are any.
+    Empty where tokens spell every text of the grammar, and a token may end it. Names the bytes that texts of the grammar
+    may have and no token has: no text with one of them can be written. Also names those that are no token by themselves
+    and stand in longer ones, because some texts with these may have no spelling. It tells where the shortest text has none.
+
+    For the start of a server, before the first request: it takes some tens of milliseconds, and compiles all parts of the
+    grammar where the vocabulary has not every byte.
     """
     info, problems = compiled.tokenizer_info, []
     if not info.stop_token_ids:
@@ -88,13 +91,22 @@ def check_vocabulary(compiled: CompiledGrammar) -> list[str]:
     text = GrammarMatcher(compiled, terminate_without_stop_token=True).find_shortest_ending()
     if text is None:
         problems.append("no text of the grammar has at most a megabyte")
-    elif info.missing_bytes and not _is_spelled(text, set(info.decoded_vocab)):
-        # A grammar may name special tokens, which spell nothing.
+    in_no_token, in_longer = compiled._spelling_gaps()
+    if in_no_token:
+        problems.append(f"no token has the bytes {in_no_token}, and texts of the grammar may have them")
+    if in_longer:
+        problems.append(f"texts of the grammar may have no tokens, because the bytes {in_longer} are in longer ones alone")
+    if text is not None and not _is_spelled(text, info):
         problems.append(f"no tokens spell {text[:64]!r}, the shortest text of the grammar")
     return problems
 
 
-def _is_spelled(text: bytes, tokens: set[bytes]) -> bool:
+def _is_spelled(text: bytes, info: TokenizerInfo) -> bool:
+    if not info.missing_bytes:
+        return True
+    # A grammar may name special tokens, which spell nothing.
+    special = {*info.special_token_ids, *info.stop_token_ids}
+    tokens = {token for id, token in enumerate(info.decoded_vocab) if id not in special}
     longest = max(map(len, tokens), default=0)
     ends = {0}
     for place in range(len(text)):
@@ -113,13 +125,14 @@ def health(compiler: GrammarCompiler) -> dict[str, Any]:
     try:
         schema = json.dumps({"enum": [time.monotonic_ns()]})
         compiled = compiler.compile_json_schema(schema)
-        problems = check_vocabulary(compiled)
         mask = allocate_token_bitmask(1, compiler.tokenizer_info.vocab_size, backend="numpy")
         matcher = GrammarMatcher(compiled, terminate_without_stop_token=True)
         matcher.fill_next_token_bitmask(mask)
         text = matcher.find_shortest_ending()
-        if problems:
-            error = "; ".join(problems)
+        if not compiler.tokenizer_info.stop_token_ids:
+            error = "the tokenizer has no stop token, so that no text could end"
+        elif text is not None and not _is_spelled(text, compiler.tokenizer_info):
+            error = f"no tokens spell {text!r}"
         elif not mask.any() or text is None or not matcher.accept_string(text) or not matcher.is_terminated():
             error = "a text of a schema is not accepted"
     except (GrammaskError, IndeterminateError) as raised:
