@@ -141,6 +141,39 @@ def test_waiting_for_a_compilation(compiler):
     assert one == compiler.compile_json_schema({"type": "integer"}) and two == compiler.compile_regex("a+")
 
 
+def test_what_asyncio_has_for_several_futures(compiler):
+    names = {f"name{i}": {"type": "string", "pattern": f"^([a-z]{{{i % 7 + 2},40}}-)+$"} for i in range(20000)}
+    slow_schema = json.dumps({"type": "object", "properties": names, "required": list(names)})
+    pattern = f"waited{time.monotonic_ns()}"
+
+    async def answer(future):
+        return await future
+
+    async def work():
+        futures = [compiler.compile_regex_async(f"{pattern}{number}") for number in range(20)]
+        done, pending = await asyncio.wait(futures, timeout=60)
+        assert done == set(futures) and not pending
+        # Those that are done have been called back before.
+        assert (await asyncio.wait(futures, timeout=60))[0] == done
+        slow = compiler.compile_json_schema_async(slow_schema)
+        quick = compiler.compile_regex_async(f"{pattern}quick")
+        done, pending = await asyncio.wait([slow, quick], timeout=60, return_when=asyncio.FIRST_COMPLETED)
+        assert done == {quick} and pending == {slow}
+        done, pending = await asyncio.wait([slow], timeout=0.01)
+        assert not done and pending == {slow} and slow.remove_done_callback(print) == 0
+        assert slow.cancel() and (await asyncio.wait([slow], timeout=60))[0] == {slow}
+        wrong = compiler.compile_regex_async("(")
+        assert (await asyncio.wait([wrong], return_when=asyncio.FIRST_EXCEPTION, timeout=60))[0] == {wrong}
+        assert isinstance((await asyncio.gather(wrong, quick, return_exceptions=True))[0], grammask.InvalidGrammarError)
+        assert await asyncio.wait_for(quick, 60) == await asyncio.shield(quick)
+        assert [await one for one in asyncio.as_completed([quick], timeout=60)] == [quick.result()]
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(answer(quick))
+        assert task.result() == quick.result()
+
+    asyncio.run(asyncio.wait_for(work(), 120))
+
+
 def test_a_cancelled_task_ends_its_compilation(info):
     compiler = grammask.GrammarCompiler(info, max_threads=1)
     names = {f"name{i}": {"type": "string", "pattern": f"^([a-z]{{{i % 7 + 2},40}}-)+$"} for i in range(20000)}

@@ -12,7 +12,7 @@ import os
 import threading
 import typing
 import weakref
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -243,6 +243,20 @@ class CompileFuture(Future["CompiledGrammar"]):
             self._pending.cancel()
         return True
 
+    def add_done_callback(self, fn: Callable[[Future[CompiledGrammar]], object]) -> None:
+        """Calls the function when there is an answer: one of ``asyncio.wait`` in the loop that waits, for which it is made."""
+        if getattr(fn, "__module__", None) == "asyncio.tasks":
+            fn = _InLoop(fn, importlib.import_module("asyncio").get_running_loop())
+        super().add_done_callback(fn)
+
+    def remove_done_callback(self, fn: Callable[[Future[CompiledGrammar]], object]) -> int:
+        """Takes a function back, as ``asyncio.wait`` does. Returns how often it was there."""
+        with self._condition:
+            callbacks: list[Any] = vars(self)["_done_callbacks"]
+            before = len(callbacks)
+            callbacks[:] = [kept for kept in callbacks if kept != fn and getattr(kept, "function", None) != fn]
+            return before - len(callbacks)
+
     def __await__(self) -> Generator[Any, None, CompiledGrammar]:
         """``await compiler.compile_json_schema_async(schema)``. Cancelling the task ends the work."""
         return importlib.import_module("asyncio").wrap_future(self).__await__()  # type: ignore[no-any-return]
@@ -256,6 +270,19 @@ class CompileFuture(Future["CompiledGrammar"]):
                 self.set_result(compiled)
         # Not before there is an answer: the process may be forked between the two.
         _unanswered.discard(self)
+
+
+class _InLoop:
+    """A function that the thread of an event loop calls."""
+
+    def __init__(self, function: Callable[..., object], loop: Any) -> None:
+        self.function = function
+        self._loop = loop
+
+    def __call__(self, future: Future[CompiledGrammar]) -> None:
+        with contextlib.suppress(RuntimeError):
+            # Who waited is gone where the loop is closed.
+            self._loop.call_soon_threadsafe(self.function, future)
 
 
 _unanswered: weakref.WeakSet[CompileFuture] = weakref.WeakSet()
