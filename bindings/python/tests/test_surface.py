@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pickle
 import typing
 
@@ -295,6 +296,21 @@ def test_messages_begin_as_programs_expect(method, source, beginning):
     assert str(caught.value).startswith(beginning), str(caught.value)
 
 
+INNER = [
+    ({"type": "regex", "pattern": "("}, "Regex parsing error at position 1: "),
+    ({"type": "grammar", "grammar": "root ::= ("}, "EBNF parser error at line 1, column 10: "),
+    ({"type": "grammar", "grammar": 'root ::= "a"\nb ::= ('}, "Invalid structural tag error: "),
+]
+
+
+@pytest.mark.parametrize(("inner", "beginning"), INNER)
+def test_messages_about_what_a_tag_contains(inner, beginning):
+    grammask.config.set_compat(True)
+    with pytest.raises(grammask.InvalidStructuralTagError) as caught:
+        grammask.Grammar.from_structural_tag({"type": "structural_tag", "format": inner})
+    assert str(caught.value).startswith(beginning), str(caught.value)
+
+
 def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
     tag = {"type": "structural_tag", "format": {"type": "token", "token": "<nope>"}}
     beginning = "Invalid structural tag error: "
@@ -308,3 +324,62 @@ def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
     with pytest.raises(RuntimeError) as caught:
         compiler.compile_lark('start: <nope> "a"')
     assert str(caught.value).startswith("Lark error at line 1, column 1: ") and "<nope>" in str(caught.value)
+
+
+SCHEMA_FAULTS = {
+    "Schema should be an object or bool": ["3", '{"properties": {"a": 3}}', '{"anyOf": [3]}', '{"properties": {"items": 3}}'],
+    "Schema 'false' cannot accept any value": ["false", '{"type": "object", "properties": {"a": false}, "required": ["a"]}', '{"anyOf": [false]}'],
+    "Unsupported type": ['{"type": "strin"}', '{"type": ["string", "x"]}', '{"properties": {"a": {"type": "x"}}}'],
+    "$ref must be a string": ['{"$ref": 3}'],
+    "Cannot find field": ['{"$ref": "#/$defs/a"}'],
+    "minLength ": ['{"type": "string", "minLength": 3, "maxLength": 1}'],
+    "minLength must be an integer": ['{"type": "string", "minLength": "a"}'],
+    "maxLength must be an integer": ['{"type": "string", "maxLength": "a"}'],
+    "Invalid range: ": ['{"type": "integer", "minimum": 3, "maximum": 1}', '{"type": "number", "exclusiveMinimum": 1, "maximum": 1}'],
+    "Value must be a number": [f'{{"{name}": "3"}}' for name in ("minimum", "maximum", "multipleOf")],
+    "multipleOf must be greater than 0": ['{"multipleOf": 0}'],
+    "Regex parsing error at position 1: ": ['{"type": "string", "pattern": "("}', '{"patternProperties": {"(": {}}}'],
+    "properties must be an object": ['{"properties": []}'],
+    "patternProperties must be an object": ['{"patternProperties": []}'],
+    "propertyNames must be an object": ['{"propertyNames": 3}'],
+    "required must be an array": ['{"required": "a"}'],
+    "minProperties must be an integer": ['{"minProperties": "a"}'],
+    "minProperties is greater than maxProperties: ": ['{"type": "object", "minProperties": 3, "maxProperties": 1}'],
+    "maxProperties is less than the number of required properties: ": [
+        '{"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"], "maxProperties": 1}'
+    ],
+    "minProperties is greater than the number of properties, but additional properties aren't allowed: ": [
+        '{"type": "object", "properties": {"a": {}}, "minProperties": 3, "additionalProperties": false}'
+    ],
+    "items must be a boolean or an object": ['{"type": "array", "items": 3}'],
+    "unevaluatedItems must be a boolean or an object": ['{"type": "array", "unevaluatedItems": 3}'],
+    "prefixItems must be an array": ['{"prefixItems": {}}'],
+    "prefixItems must be an array of objects or booleans": ['{"prefixItems": [{}, 3]}'],
+    "prefixItems contains false": ['{"type": "array", "prefixItems": [false], "minItems": 1}'],
+    "minItems must be an integer": ['{"minItems": "a"}'],
+    "maxItems must be a non-negative integer": ['{"maxItems": "a"}'],
+    "minItems is greater than maxItems: ": ['{"type": "array", "minItems": 3, "maxItems": 1}'],
+    "minItems is greater than the number of prefixItems, but additional items are not allowed: ": [
+        '{"type": "array", "prefixItems": [{}], "items": false, "minItems": 3}'
+    ],
+    "enum must be an array": ['{"enum": {}}'],
+    "enum array must not be empty": ['{"enum": []}'],
+    **{f"{name} must be an array": [f'{{"{name}": {{}}}}'] for name in ("anyOf", "oneOf", "allOf")},
+}
+
+
+@pytest.mark.parametrize("beginning", SCHEMA_FAULTS)
+def test_messages_about_schemas_begin_as_programs_expect(beginning):
+    for schema in SCHEMA_FAULTS[beginning]:
+        grammask.config.set_compat(False)
+        with pytest.raises(grammask.InvalidSchemaError) as exact:
+            grammask.Grammar.from_json_schema(schema)
+        grammask.config.set_compat(True)
+        with pytest.raises(grammask.InvalidSchemaError) as caught:
+            grammask.Grammar.from_json_schema(schema)
+        assert str(caught.value).startswith(beginning) and str(caught.value).endswith(": " + str(exact.value))
+        tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": json.loads(schema)}}
+        if schema != "3":
+            with pytest.raises(grammask.InvalidStructuralTagError) as caught:
+                grammask.Grammar.from_structural_tag(tag)
+            assert str(caught.value).startswith(beginning), str(caught.value)

@@ -2,8 +2,8 @@
 
 ``compat`` chooses between two manners. The *exact* one, the default, enforces every keyword or refuses the schema.
 The *compatible* one follows xgrammar 0.2.8 where code written for it depends on its gaps: keywords that cannot be
-enforced are ignored with a ``GrammaskWarning``, and messages of errors begin as xgrammar's do: those of EBNF, Lark,
-regular expressions, JSON and structural tags. Special tokens of Hugging Face tokenizers are text there. The mask of a
+enforced are ignored with a ``GrammaskWarning``, and messages of errors begin with the words of xgrammar's: those of
+EBNF, Lark, regular expressions, JSON, schemas and structural tags. Special tokens of Hugging Face tokenizers are text there. The mask of a
 draft token that is refused is set to zero, and so is a mask that allows no token, with a warning.
 Everything that can be enforced is enforced in both manners.
 """

@@ -57,7 +57,13 @@ impl<'s> Normalizer<'s> {
                 }
             }
             if norm.is_never() {
-                self.conflict(node, &format!("nothing satisfies `{keyword}` and the keywords beside it"));
+                let message = match value {
+                    Value::Array(values) if keyword == "enum" && values.is_empty() => {
+                        "nothing satisfies an `enum` without values".to_owned()
+                    }
+                    _ => format!("nothing satisfies `{keyword}` and the keywords beside it"),
+                };
+                self.conflict(node, &message);
             }
         }
         Ok(norm)

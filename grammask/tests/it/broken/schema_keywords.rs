@@ -332,7 +332,7 @@ fn misused_keywords() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"enum": []}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies `enum` and the keywords beside it
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies an `enum` without values
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"enum": []}
