@@ -232,6 +232,7 @@ impl TokenizerInfo {
             None if special.is_empty() => stop_tokens_among(&tokens, (0..).take(tokens.len())),
             None => stop_tokens_among(&tokens, special.iter().copied()),
         };
+        let has_end = !stop.is_empty();
         let options = VocabularyOptions::default()
             .special_ids(special)
             .max_tokens(max_tokens)
@@ -241,6 +242,11 @@ impl TokenizerInfo {
         let token_sets = py
             .detach(|| Vocabulary::from_tokens(tokens.iter().map(Some), &options).map(prepared_sets))
             .map_err(|error| vocabulary_error(py, &error))?;
+        if stop_token_ids.is_none_or(Bound::is_none) && !has_end {
+            let message = "the vocabulary has no end token, so that no text could end; give `stop_token_ids`, or `[]` \
+                           for none";
+            warn(py, message)?;
+        }
         Ok(Self::from_sets(token_sets, vocab_type, add_prefix_space))
     }
 

@@ -348,7 +348,7 @@ def test_futures_can_be_cancelled(info):
 def test_a_program_may_end_while_it_compiles():
     program = """
 import grammask, threading
-compiler = grammask.GrammarCompiler(grammask.TokenizerInfo([bytes([n]) for n in range(256)]), max_threads=4)
+compiler = grammask.GrammarCompiler(grammask.TokenizerInfo([bytes([n]) for n in range(256)], stop_token_ids=[]), max_threads=4)
 pattern = "(a|b|c){1,%d}d"
 futures = [compiler.compile_regex_async(pattern % (count + 100)) for count in range(200)]
 """
@@ -385,7 +385,7 @@ def test_a_directory_keeps_what_was_compiled(info, tmp_path):
     assert third.compile_json_schema(schema) == one
     assert third.cache_dir_usage()["unreadable"] > 0 and third.cache_dir_usage()["last_error"]
     # Another tokenizer, another file.
-    other = grammask.GrammarCompiler(grammask.TokenizerInfo(["{", "}"]), cache_dir=tmp_path / "cache")
+    other = grammask.GrammarCompiler(grammask.TokenizerInfo(["{", "}"], stop_token_ids=[]), cache_dir=tmp_path / "cache")
     assert other.compile_json_schema({"type": "object"}) is not None
     assert other.cache_dir_usage()["hits"] == 0
     assert pickle.loads(pickle.dumps(third)).cache_dir == tmp_path / "cache"
@@ -520,9 +520,9 @@ def test_spellings_of_vocabularies():
     kinds = grammask.VocabType
     level = grammask.TokenizerInfo(["\u0120a", "\u010a", "</s>"], kinds.BYTE_LEVEL)
     assert level.decoded_vocab == [b" a", b"\n", b"</s>"] and level.vocab_type is kinds.BYTE_LEVEL
-    fallback = grammask.TokenizerInfo(["\u2581a", "<0x0A>"], kinds.BYTE_FALLBACK, add_prefix_space=True)
+    fallback = grammask.TokenizerInfo(["\u2581a", "<0x0A>"], kinds.BYTE_FALLBACK, add_prefix_space=True, stop_token_ids=[])
     assert fallback.decoded_vocab == [b" a", b"\n"] and fallback.add_prefix_space
-    mixed = grammask.TokenizerInfo(["é", b"\xff", b"\xc3"], kinds.RAW)
+    mixed = grammask.TokenizerInfo(["é", b"\xff", b"\xc3"], kinds.RAW, stop_token_ids=[])
     assert mixed.decoded_vocab == ["é".encode(), b"\xff", b"\xc3"] and mixed.special_token_ids == []
 
 

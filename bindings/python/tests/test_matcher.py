@@ -158,7 +158,7 @@ def test_stop_tokens_of_a_request(compiler):
 
 
 def test_a_text_that_no_token_could_end(compiler):
-    info = grammask.TokenizerInfo([b"a", b"b"])
+    info = grammask.TokenizerInfo([b"a", b"b"], stop_token_ids=[])
     assert info.stop_token_ids == []
     compiled = grammask.GrammarCompiler(info).compile_regex("ab*")
     with pytest.raises(grammask.MatcherError, match="`stop_token_ids`.*`override_stop_tokens`"):
@@ -365,7 +365,7 @@ def test_batches(compiler, info):
 
 
 def test_an_empty_vocabulary():
-    info = grammask.TokenizerInfo([])
+    info = grammask.TokenizerInfo([], stop_token_ids=[])
     text = grammask.GrammarMatcher(
         grammask.GrammarCompiler(info).compile_grammar('root ::= "a"'), terminate_without_stop_token=True
     )

@@ -149,9 +149,28 @@ def test_text_is_no_stop_token_where_special_ones_are_known():
     tokens = ["</s>", "a", "<eos>", "<pad>"]
     assert TokenizerInfo(tokens).stop_token_ids == [0, 2]
     assert TokenizerInfo(tokens, special_token_ids=[2, 3]).stop_token_ids == [2]
-    assert TokenizerInfo(tokens, special_token_ids=[3]).stop_token_ids == []
+    with pytest.warns(grammask.GrammaskWarning, match="no end token"):
+        assert TokenizerInfo(tokens, special_token_ids=[3]).stop_token_ids == []
     grammask.config.set_compat(True)
     assert 0 in TokenizerInfo.from_huggingface(fast).stop_token_ids
+
+
+def test_a_list_without_an_end_is_warned_of():
+    for tokens in ([b"a", b"b"], []):
+        with pytest.warns(grammask.GrammaskWarning, match="no end token.*`stop_token_ids`, or `\\[\\]` for none") as warned:
+            assert TokenizerInfo(tokens).stop_token_ids == []
+        assert len(warned) == 1 and warned[0].filename == __file__
+        # Who says that none is meant is not warned, and neither is who reads what was written.
+        meant = TokenizerInfo(tokens, stop_token_ids=[])
+        assert pickle.loads(pickle.dumps(meant)) == meant
+        assert TokenizerInfo.from_vocab_and_metadata(tokens, meant.dump_metadata()).stop_token_ids == []
+    grammask.config.set_compat(True)
+    # In compatible mode names alone decide, and it is warned of once, too.
+    fast = Fast(["a"], {"type": "ByteLevel"}, end=None)
+    del fast.tokens["</s>"]
+    with pytest.warns(grammask.GrammaskWarning, match="no end token") as warned:
+        TokenizerInfo.from_huggingface(fast)
+    assert len(warned) == 1
 
 
 def test_special_ids_without_a_name_are_kept():

@@ -151,7 +151,8 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
     special = [] if get_compat() else _special_ids(tokenizer, size)
     spelling, prefix = metadata["vocab_type"], metadata["add_prefix_space"]
     if text is None or get_compat():
-        info = TokenizerInfo(
+        # It warns by itself where nothing is an end.
+        return TokenizerInfo(
             _by_id(vocab, size),
             spelling,
             vocab_size=size,
@@ -159,8 +160,7 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
             add_prefix_space=prefix,
             special_token_ids=special,
         )
-    else:
-        info = TokenizerInfo._from_backend(text, vocab, size, spelling, stop_token_ids, prefix, special)
+    info = TokenizerInfo._from_backend(text, vocab, size, spelling, stop_token_ids, prefix, special)
     return info if asked else _with_end(info)
 
 
