@@ -161,7 +161,14 @@ fn retriever(function: &Bound<'_, PyAny>) -> PyResult<Retriever> {
 /// Whitespace as xgrammar's arguments say it; `None` where they say nothing.
 fn whitespace(given: &mut Settings<'_>) -> PyResult<Option<Whitespace>> {
     let free: Option<bool> = given.get("any_whitespace")?;
-    let indent: Option<i64> = given.get("indent")?;
+    let indent = match given.get::<i64>("indent")?.map(usize::try_from) {
+        None => None,
+        Some(Ok(spaces)) if spaces <= WIDEST_INDENT => Some(" ".repeat(spaces)),
+        Some(_) => {
+            let message = format!("`indent` must be a number of spaces from 0 to {WIDEST_INDENT}");
+            return Err(wrong_value(message));
+        }
+    };
     let separators: Option<(String, String)> = given.get("separators")?;
     let max_run: Option<i64> = given.get("max_whitespace_cnt")?;
     let depth: u32 = given.get("indent_depth")?.unwrap_or(INDENT_DEPTH);
@@ -186,16 +193,6 @@ fn whitespace(given: &mut Settings<'_>) -> PyResult<Option<Whitespace>> {
         };
         return Ok(Some(Whitespace::Free { max_run }));
     }
-    let indent = match indent {
-        None => None,
-        Some(indent) => match usize::try_from(indent) {
-            Ok(indent) if indent <= WIDEST_INDENT => Some(" ".repeat(indent)),
-            _ => {
-                let message = format!("`indent` must be a number of spaces from 0 to {WIDEST_INDENT}");
-                return Err(wrong_value(message));
-            }
-        },
-    };
     let usual_item = if indent.is_some() { "," } else { ", " };
     let (item, key) = separators.unwrap_or_else(|| (usual_item.to_owned(), ": ".to_owned()));
     Ok(Some(match indent {

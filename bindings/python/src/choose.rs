@@ -10,7 +10,7 @@ use crate::apply::{address, check_aligned, check_there, element_size};
 use crate::rows::as_array;
 
 /// How one row is drawn: temperature, `top_k`, `top_p`, seed, step.
-type Draw = (f32, u32, f32, u64, u64);
+type Draw = (f64, u32, f32, u64, u64);
 
 /// Draws a token for each row. `grammask.choose_tokens` calls it with arrays or with tensors of its own, whose columns follow
 /// one another. Logits come with rows, columns and the stride from row to row, masks with rows and words. Arrays are asked
@@ -37,6 +37,11 @@ pub(crate) fn choose_tokens(
         .vocabulary(width)
         .select(rows.as_deref().map_or(Rows::All, Rows::Same));
     let settings = draws.into_iter().map(|(temperature, top_k, top_p, seed, step)| {
+        // From the greatest on all tokens are equally likely.
+        let temperature =
+            if temperature.is_finite() { temperature.min(f64::from(f32::MAX)) } else { temperature };
+        #[expect(clippy::cast_possible_truncation, reason = "the nearest number is meant")]
+        let temperature = temperature as f32;
         Sampling::default().temperature(temperature).top_k(top_k).top_p(top_p).seed(seed).step(step)
     });
     let settings: Vec<Sampling> = settings.collect();

@@ -111,6 +111,9 @@ numbers!(u32, u64, usize);
 
 impl Setting for i64 {
     fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if value.cast::<PyBool>().is_ok() {
+            return Err(wrong(name, "a whole number", value));
+        }
         value.extract().map_err(|_| match value.cast::<PyInt>() {
             Ok(_) => wrong_value(format!("`{name}` must be a number of 64 bits")),
             Err(_) => wrong(name, "a whole number", value),

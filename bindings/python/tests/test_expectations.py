@@ -276,3 +276,38 @@ def test_free_threaded_builds_are_refused():
     program = "import sys; sys.abiflags = 't'\ntry:\n import grammask\nexcept ImportError as error: print(error)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "free-threaded" in done.stdout, done.stderr
+
+
+def test_indentation_is_a_number_of_spaces(compiler):
+    for free in ({"any_whitespace": False}, {}):
+        for wrong in (-1, 65, 1 << 70):
+            with pytest.raises(grammask.GrammaskError, match="`indent` must be a number"):
+                compiler.compile_json_schema({}, indent=wrong, **free)
+        for wrong in (True, "2", 1.5):
+            with pytest.raises(TypeError, match="`indent` must be a whole number, not"):
+                compiler.compile_json_schema({}, indent=wrong, **free)
+    with pytest.raises(TypeError, match="`max_threads` must be a whole number, not bool"):
+        grammask.GrammarCompiler(compiler.tokenizer_info, max_threads=True)
+
+
+def test_hot_texts_are_drawn():
+    """A temperature that is a number of Python's, and more than one of 32 bits, draws all tokens alike."""
+    logits, mask = np.array([[3e38, -3e38, 0.0, 1.0]], np.float32), np.array([[0b1101]], np.int32)
+    drawn = {int(grammask.choose_tokens(logits, mask, temperature=1e300, seed=seed)[0]) for seed in range(100)}
+    assert len(drawn) > 1 and drawn <= {0, 2, 3}
+    for wrong in (float("inf"), float("nan"), -1e300):
+        with pytest.raises(ValueError, match="finite number of at least 0"):
+            grammask.choose_tokens(logits, mask, temperature=wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "what"), [([[]], "tags"), ([[], ["<a"]], "tags"), ([[{"begin": "<a>", "schema": {}, "end": "</a>"}], []], "triggers")]
+)
+def test_structural_tags_without_tags_or_triggers(compiler, given, what):
+    for read in (compiler.compile_structural_tag, grammask.Grammar.from_structural_tag):
+        grammask.config.set_compat(False)
+        with pytest.raises(grammask.InvalidStructuralTagError, match=f"^Triggered tags format's {what} must be non-empty; give"):
+            read(*given)
+        grammask.config.set_compat(True)
+        with pytest.raises(grammask.InvalidStructuralTagError, match="^Invalid structural tag error: Triggered tags format's"):
+            read(*given)

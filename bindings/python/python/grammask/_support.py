@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ._native import after_fork, before_fork, finish_background, forget_deliveries
-from .exception import BitmaskError, IndeterminateError, spell
+from .config import get_compat
+from .exception import BitmaskError, IndeterminateError, InvalidStructuralTagError, spell
 
 if TYPE_CHECKING:
     from ._native import CompiledGrammar, GrammarCompiler, PendingCompile, TokenizerInfo
@@ -169,8 +170,14 @@ def structural_tag_text(structural_tag: Any = None, triggers: Any = None, *, tag
     if tags is not None:
         structural_tag = tags
     if triggers is not None or isinstance(structural_tag, list):
+        for name, given in (("tags", structural_tag), ("triggers", triggers)):
+            if not given:
+                beginning = "Invalid structural tag error: " if get_compat() else ""
+                rest = "; give StructuralTagItem(begin=..., schema=..., end=...), and the strings that tags begin with"
+                message = f"{beginning}Triggered tags format's {name} must be non-empty{rest}"
+                raise InvalidStructuralTagError(message)
         items = [_legacy_item(item) for item in structural_tag]
-        structural_tag = {"structures": items, "triggers": triggers or []}
+        structural_tag = {"structures": items, "triggers": triggers}
     if isinstance(structural_tag, str):
         return structural_tag
     tag = _as_json(structural_tag)
