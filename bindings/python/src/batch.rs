@@ -1,6 +1,7 @@
 //! `BatchGrammarMatcher`: many texts with one call.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use grammask::{BatchMatcher, BatchRow, MaskKind, MatchError, StoredMask, Threads};
 use pyo3::prelude::*;
@@ -11,6 +12,7 @@ use crate::engines::{Either, each};
 use crate::errors::{match_error, raise, warn};
 use crate::forks::detach;
 use crate::matcher::{GrammarMatcher, kind_name};
+use crate::metrics::BATCH;
 use crate::rows::{KnownType, MaskRows};
 use crate::subclass::{announce, filling, is_to_be_empty};
 
@@ -36,6 +38,9 @@ fn half_of_the_machine() -> usize {
 }
 
 type Borrowed<'py> = PyRefMut<'py, GrammarMatcher>;
+
+/// Masks one after the other, and whether each was computed.
+type Computed = (Vec<u32>, Vec<Result<(), MatchError>>);
 
 /// Borrows every matcher for the time of a call.
 fn borrow<'py>(matchers: &[Bound<'py, GrammarMatcher>]) -> PyResult<Vec<Borrowed<'py>>> {
@@ -67,18 +72,18 @@ impl BatchGrammarMatcher {
         py: Python<'_>,
         matchers: &mut [Borrowed<'_>],
         known: &[Option<Arc<StoredMask>>],
-    ) -> (Vec<u32>, Vec<Result<(), MatchError>>) {
+    ) -> PyResult<Computed> {
         let missing = || known.iter().map(Option::is_none);
         let words = matchers.iter().zip(missing()).filter(|(_, missing)| *missing);
         let mut masks = vec![0; words.map(|(matcher, _)| matcher.words()).sum()];
         if masks.is_empty() {
-            return (masks, Vec::new());
+            return Ok((masks, Vec::new()));
         }
         let missing = matchers.iter_mut().zip(missing()).filter(|(_, missing)| *missing);
         let outcomes = self.fill(py, missing.map(|(matcher, _)| matcher), &mut masks);
         // Only masks of `fill_mask_kind` and `batch_fill_mask_kinds` are compared with the next.
         matchers.iter_mut().for_each(|matcher| matcher.forget_mask());
-        (masks, outcomes.into_iter().map(|outcome| outcome.map(drop)).collect())
+        Ok((masks, outcomes?.into_iter().map(|outcome| outcome.map(drop)).collect()))
     }
 
     /// Fills the masks of matchers, one after the other. One answer each, in their order.
@@ -87,7 +92,7 @@ impl BatchGrammarMatcher {
         py: Python<'_>,
         matchers: impl Iterator<Item = &'m mut Borrowed<'py>>,
         masks: &mut [u32],
-    ) -> Vec<Result<MaskKind, MatchError>> {
+    ) -> PyResult<Vec<Result<MaskKind, MatchError>>> {
         let (mut earley, mut pda) = (Vec::new(), Vec::new());
         let (mut left, mut is_pda) = (masks, Vec::new());
         for matcher in matchers {
@@ -99,10 +104,12 @@ impl BatchGrammarMatcher {
                 Either::Pda(matcher) => pda.push(BatchRow { matcher, words }),
             }
         }
+        let start = Instant::now();
         let (earley, pda) = detach(py, || (self.batch().fill(&mut earley), self.batch().fill(&mut pda)));
+        BATCH.observe(py, start.elapsed())?;
         let (mut earley, mut pda) = (earley.into_iter(), pda.into_iter());
         let next = |is_pda| if is_pda { pda.next() } else { earley.next() };
-        is_pda.into_iter().filter_map(next).collect()
+        Ok(is_pda.into_iter().filter_map(next).collect())
     }
 }
 
@@ -194,7 +201,7 @@ impl BatchGrammarMatcher {
         let known =
             |matcher: &mut Borrowed<'_>| each!(&mut matcher.matcher, matcher => matcher.cached_mask());
         let known: Vec<_> = borrowed.iter_mut().map(known).collect();
-        let (masks, computed) = self.compute(py, &mut borrowed, &known);
+        let (masks, computed) = self.compute(py, &mut borrowed, &known)?;
         let (mut masks, mut computed) = (&*masks, computed.into_iter());
         let mut rows = MaskRows::of(bitmask, &mut KnownType::default())?;
         let places = places(py, &rows, &borrowed, &indices)?;
@@ -238,6 +245,7 @@ impl BatchGrammarMatcher {
         let mut borrowed = borrow(&matchers)?;
         let mut masks = vec![0; borrowed.iter().map(|matcher| matcher.words()).sum()];
         let kinds = self.fill(py, borrowed.iter_mut(), &mut masks);
+        let kinds = kinds.inspect_err(|_| borrowed.iter_mut().for_each(|matcher| matcher.forget_mask()))?;
         let rows = MaskRows::of(bitmask, &mut KnownType::default());
         let places =
             rows.and_then(|rows| places(py, &rows, &borrowed, &indices).map(|places| (rows, places)));

@@ -1,5 +1,7 @@
 //! Drafts and forced text: what speculating engines ask of a matcher.
 
+use std::time::Instant;
+
 use grammask::{Backend, DraftError, DraftRow, DraftTree, Interrupt, Matcher, OtherRows, TokenId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -7,6 +9,7 @@ use pyo3::types::PyDict;
 use crate::errors::{is_compat, is_empty_mask, match_error, raise, warn};
 use crate::forks::detach;
 use crate::interrupt::deadline;
+use crate::metrics::DRAFT;
 use crate::rows::MaskRows;
 
 /// A tree of draft tokens as engines encode it.
@@ -47,9 +50,11 @@ impl Tree {
         // As many rows as there is room for: a tree with more nodes is refused for it.
         let count = rows()?.count_of(py, words)?.min(self.token.len());
         let mut masks = vec![0; count * words];
+        let start = Instant::now();
         let filled =
             detach(py, || matcher.fill_draft_masks(&tree, &mut masks, words, OtherRows::Keep, &interrupt));
         let filled = filled.map_err(wrong)?;
+        DRAFT.observe(py, start.elapsed())?;
         let mut rows = rows()?;
         if rows.count_of(py, words)? < filled.len() {
             return Err(raise(py, "BitmaskError", "the bitmask has lost rows during the call"));

@@ -429,7 +429,9 @@ impl GrammarMatcher {
         index: i64,
     ) -> PyResult<&'static str> {
         let mut mask = vec![0; self.words];
+        let start = Instant::now();
         let kind = detach(py, || self.fill_words(&mut mask)).map_err(|error| match_error(py, &error))?;
+        MASK.observe(py, start.elapsed()).inspect_err(|_| self.forget_mask())?;
         let rows = MaskRows::of(bitmask, &mut self.known_type);
         let place = rows.and_then(|rows| rows.check(py, index, self.words).map(|place| (rows, place)));
         // A mask that was not handed out is new the next time.

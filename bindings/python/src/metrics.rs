@@ -138,8 +138,12 @@ pub(crate) static COMPILE: Work = Work::new("compile");
 pub(crate) static COMPILE_REFUSED: Counter = Counter::new();
 /// Those that were stopped from outside.
 pub(crate) static COMPILE_STOPPED: Counter = Counter::new();
-/// Masks that single calls computed. Those of batches are in the numbers of grammars.
+/// Masks that single calls computed.
 pub(crate) static MASK: Work = Work::new("mask");
+/// Calls that computed masks of batches.
+pub(crate) static BATCH: Work = Work::new("batch");
+/// Calls that computed the masks of a draft tree.
+pub(crate) static DRAFT: Work = Work::new("draft");
 /// Masks that were known.
 pub(crate) static MASKS_KNOWN: Counter = Counter::new();
 pub(crate) static TOKENS_ACCEPTED: Counter = Counter::new();
@@ -155,6 +159,8 @@ pub(crate) fn process_metrics(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         ("compile_refused", COMPILE_REFUSED.get().into()),
         ("compile_stopped", COMPILE_STOPPED.get().into()),
         ("mask_seconds", MASK.times.to_json()),
+        ("batch_seconds", BATCH.times.to_json()),
+        ("draft_seconds", DRAFT.times.to_json()),
         ("masks_known", MASKS_KNOWN.get().into()),
         ("tokens_accepted", TOKENS_ACCEPTED.get().into()),
         ("tokens_refused", TOKENS_REFUSED.get().into()),

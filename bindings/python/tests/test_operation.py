@@ -213,6 +213,46 @@ def test_what_can_follow(compiler):
     assert text.accept_string("ab") and text.next_bytes() == [ord("c")] and text.find_shortest_ending() == b"c"
 
 
+def test_spans_of_batches_and_drafts(info):
+    heard, rows = [], grammask.allocate_token_bitmask(3, VOCAB_SIZE, backend="numpy")
+    compiled = grammask.GrammarCompiler(info).compile_regex("(ab|cd)*")
+    texts, batch = [grammask.GrammarMatcher(compiled) for _ in range(2)], grammask.BatchGrammarMatcher(2)
+    work = (
+        ("batch", lambda: batch.batch_fill_next_token_bitmask(texts, rows)),
+        ("batch", lambda: batch.batch_fill_mask_kinds(texts, rows)),
+        ("mask", lambda: texts[0].fill_mask_kind(rows)),
+        ("draft", lambda: texts[1].traverse_draft_tree([1, -1], [-1, -1], [0, ord("a")], rows)),
+    )
+    before = operation.metrics()
+    operation.on_span(lambda name, start, end: heard.append((name, start <= end)))
+    try:
+        for _, call in work:
+            call()
+        assert heard == [(name, True) for name, _ in work]
+        # Known masks of a batch take no time.
+        batch.batch_fill_next_token_bitmask(texts, rows)
+        assert len(heard) == len(work)
+    finally:
+        operation.on_span(None)
+    after = operation.metrics()
+    for name, count in (("batch_seconds", 2), ("draft_seconds", 1), ("mask_seconds", 1)):
+        assert after[name]["count"] - before[name]["count"] == count
+
+    def end(*_):
+        raise SystemExit(3)
+
+    # A mask that nobody got is no mask of before.
+    for call in (texts[0].fill_mask_kind, lambda rows: batch.batch_fill_mask_kinds(texts[:1], rows)[0]):
+        assert call(rows) in ("some", "unchanged") and call(rows) == "unchanged"
+        operation.on_span(end)
+        try:
+            with pytest.raises(SystemExit):
+                call(rows)
+        finally:
+            operation.on_span(None)
+        assert call(rows) == "some"
+
+
 def test_exceptions_that_end_the_program_are_passed_on(compiler):
     """Those of Ctrl-C and of ``sys.exit``, while a log record is written or a span is told."""
 

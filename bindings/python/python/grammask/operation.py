@@ -30,9 +30,9 @@ def metrics(*compilers: GrammarCompiler) -> dict[str, Any]:
 
     Counters, which only grow: ``compile_refused`` (structures), ``compile_stopped`` (by an interrupt), ``masks_known``,
     ``tokens_accepted``, ``tokens_refused``, ``limits_reached``. Histograms: ``compile_seconds`` of calls that compile, those
-    that found their structure kept included, and ``mask_seconds`` of masks that had to be computed, each with ``buckets`` (an
-    upper bound as a string to the number of values up to it), ``count`` and ``sum``. Batches count masks in
-    ``CompiledGrammar.stats()`` alone.
+    that found their structure kept included; ``mask_seconds`` of masks that had to be computed; ``batch_seconds`` of calls
+    that had masks of batches to compute; ``draft_seconds`` of draft trees. Each has ``buckets`` (an upper bound as a string to
+    the number of values up to it), ``count`` and ``sum``. Single masks of batches are counted in ``CompiledGrammar.stats()``.
 
     With compilers also the sums of what their ``stats()`` say: ``cache_hits``, ``cache_misses``, ``cache_entries``,
     ``memory_bytes`` and ``evicted``. Compilers that share a budget each count all of it.
@@ -51,7 +51,9 @@ def metrics(*compilers: GrammarCompiler) -> dict[str, Any]:
 
 
 def on_span(function: Callable[[str, int, int], object] | None) -> None:
-    """Has a function hear of the work that ``metrics`` times: its name, ``"compile"`` or ``"mask"``, and when it began and ended.
+    """Has a function hear of the work that ``metrics`` times: its name, and when it began and ended.
+
+    Names are ``"compile"``, ``"mask"``, ``"batch"`` and ``"draft"``.
 
     Times are nanoseconds since 1970, as OpenTelemetry takes them::
 
@@ -61,7 +63,7 @@ def on_span(function: Callable[[str, int, int], object] | None) -> None:
         operation.on_span(export)
 
     The function is called when the work is done, in the thread that asked for it, so that its context is the caller's;
-    for ``compile_*_async`` in the compiler's own. It must not use the matcher whose mask it hears of. What it raises goes
+    for ``compile_*_async`` in the compiler's own. It must not use the matchers whose masks it hears of. What it raises goes
     to ``sys.unraisablehook``. There is one function in a process, for all compilers; ``None`` ends it, and costs nothing.
     """
     if function is None:
