@@ -8,8 +8,8 @@
 //! # The method
 //!
 //! A pattern is read from its end. Every part is given the texts that may follow it, its *rest*, and returns the texts from
-//! the part on. A rest is three languages, one for each of the facts that an assertion asks for: nothing was read before it,
-//! or the last character is one of a word, or another.
+//! the part on. A rest is three languages, one for each fact about the text before it. Nothing was read, or the last
+//! character is one of a word, or it is another.
 //!
 //! - The parts of a concatenation are taken from the last to the first, and an alternation is the union of its branches.
 //! - `^` leaves the language of the start, and `$` that of the empty text. `\b` keeps those texts that begin with a character

@@ -6,8 +6,8 @@
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
 //! method). Word boundaries (`\b`, `\B`), and look-ahead in the ECMA dialect, may stand where no repeat without a bound is
-//! around them; look-ahead also where such a repeat reads single characters up to the end (`^(?!a)b`, `^((?!a).)*$`; see
-//! `assertions.rs`). Some constructs are refused by name and place, because a regular language over characters cannot
+//! around them (see `assertions.rs`). Look-ahead may also stand in such a repeat that reads single characters up to the end
+//! (`^((?!a).)*$`). Some constructs are refused by name and place, because a regular language over characters cannot
 //! express them or because they only make sense line by line. They are look-behind, other look-ahead and word boundaries,
 //! back-references and multi-line anchors.
 //!

@@ -78,7 +78,7 @@ pub(super) const LOOK_BEHIND: (&str, &str, &str) = (
 pub(super) const ASSERTION_IN_REPEAT: (&str, &str, &str) = (
     "regex/look-around",
     "look-ahead and word boundaries are not supported in a repeat without a bound",
-    "move it out of the repeat, or give the repeat a bound of up to 64; `((?!a).)*$` is supported",
+    "move it out of the repeat, or give the repeat a bound of up to 64",
 );
 pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
     "regex/back-reference",

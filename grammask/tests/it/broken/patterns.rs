@@ -106,14 +106,14 @@ fn patterns() {
     ───╯
     ");
     assert_snapshot!(regex(r#"(a\b)*"#), @r"
-    [regex/word-boundary] Error: word boundaries (`\b`, `\B` and their kin) are not supported
-       ╭─[ pattern:1:1 ]
+    [regex/look-around] Error: look-ahead and word boundaries are not supported in a repeat without a bound
+       ╭─[ pattern:1:3 ]
        │
-     1 │ \b
-       │ ─┬
-       │  ╰── here
+     1 │ (a\b)*
+       │   ─┬
+       │    ╰── here
        │
-       │ Help: write the characters that may stand on either side, or leave the boundary out
+       │ Help: move it out of the repeat, or give the repeat a bound of up to 64
     ───╯
     ");
     assert_snapshot!(regex("(?=a)"), @"

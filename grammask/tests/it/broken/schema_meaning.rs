@@ -423,16 +423,16 @@ fn unsupported_keywords() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"patternProperties": {"^(x\\b)+": {}}}"#), @r#"
-    [regex/word-boundary] Error: pattern, column 2: word boundaries (`\b`, `\B` and their kin) are not supported
-       ╭─[ schema.json:1:32 ]
+    [regex/look-around] Error: pattern, column 4: look-ahead and word boundaries are not supported in a repeat without a bound
+       ╭─[ schema.json:1:36 ]
        │
-     1 │ {"patternProperties": {"^\\b": {}}}
-       │                                ─┬
-       │                                 ╰── here
+     1 │ {"patternProperties": {"^(x\\b)+": {}}}
+       │                                    ─┬
+       │                                     ╰── here
        │
-       │ Help: write the characters that may stand on either side, or leave the boundary out
+       │ Help: move it out of the repeat, or give the repeat a bound of up to 64
        │
-       │ Note: at `/patternProperties/^\b`
+       │ Note: at `/patternProperties/^(x\b)+`
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": "integer", "multipleOf": 1000000007}"#), @r#"
