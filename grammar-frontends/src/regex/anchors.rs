@@ -44,6 +44,8 @@ pub(super) enum Problem {
     Unsupported,
     /// Look-ahead or a word boundary in a repeat that has no closed form.
     LookAround,
+    /// Look-ahead and word boundaries that are written one inside the other.
+    TooDeep,
     /// Word boundaries with and without Unicode.
     MixedBoundaries,
 }

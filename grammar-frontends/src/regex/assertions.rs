@@ -23,6 +23,7 @@
 //! form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It has the texts of such characters
 //! in which no place begins a match of `a`. Other ones are refused, as is look-behind.
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 use regex_syntax::hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
@@ -36,6 +37,9 @@ pub(super) const NOT_AHEAD: &str = "not_ahead_";
 
 /// Rounds of a repeat that may be written out.
 const MAX_ROUNDS: u32 = 64;
+
+/// Languages that may be written one inside the other: those who walk over patterns recurse.
+const MAX_DEPTH: u32 = 2_048;
 
 /// The language of a pattern that holds look-ahead or word boundaries.
 pub(super) fn compile(
@@ -53,7 +57,7 @@ pub(super) fn compile(
             let some = compiler.builder.repeat(any, 1, None);
             let skipped = Part { expr: some, nullable: false, last: None };
             let later = compiler.read(skipped, rest).at_start;
-            compiler.union([rest.at_start, later])
+            compiler.union(&[rest.at_start, later])
         }
     };
     Ok(compiler.expr(language))
@@ -161,6 +165,8 @@ struct AssertionCompiler<'b> {
     /// The texts that begin with a character of a word, and those that do not. Written once, so that rests can be compared.
     begins_with_word: Option<Language>,
     begins_otherwise: Option<Language>,
+    /// How deep those languages nest that were written.
+    depths: HashMap<ExprId, u32>,
     /// Parts that may still be looked at.
     left: usize,
     limits: RegexLimits,
@@ -171,7 +177,8 @@ impl<'b> AssertionCompiler<'b> {
         let mut other = word.clone();
         other.negate();
         let left = limits.expressions;
-        Self { builder, word, other, begins_with_word: None, begins_otherwise: None, left, limits }
+        let depths = HashMap::default();
+        Self { builder, word, other, begins_with_word: None, begins_otherwise: None, depths, left, limits }
     }
 
     /// The texts from a part on. Nesting is bounded by the parser.
@@ -185,7 +192,7 @@ impl<'b> AssertionCompiler<'b> {
             let part = self.plain(hir)?;
             return Ok(self.read(part, rest));
         }
-        match hir.kind() {
+        let texts = match hir.kind() {
             HirKind::Look(Look::Start) => Ok(Rest { at_start: rest.at_start, ..Rest::of(Language::Nothing) }),
             HirKind::Look(Look::End) => Ok(self.zip(rest, Rest::of(Language::End), Self::both)),
             HirKind::Look(look) => {
@@ -205,18 +212,52 @@ impl<'b> AssertionCompiler<'b> {
                 }
                 None => self.before(&group.sub, rest),
             },
-            HirKind::Concat(parts) => parts.iter().rev().try_fold(rest, |rest, part| self.before(part, rest)),
+            HirKind::Concat(parts) => self.concatenation(parts, rest),
             HirKind::Alternation(branches) => {
-                let mut all = Rest::of(Language::Nothing);
-                for branch in branches {
-                    let branch = self.before(branch, rest)?;
-                    all = self.zip(all, branch, |this, left, right| this.union([left, right]));
-                }
-                Ok(all)
+                let branches = branches.iter().map(|branch| self.before(branch, rest));
+                let branches = branches.collect::<Result<Vec<Rest>, Problem>>()?;
+                Ok(self.alternatives(&branches))
             }
             HirKind::Repetition(repetition) => self.rounds(repetition, rest),
             _ => Err(Problem::Unsupported),
+        }?;
+        let deepest =
+            [texts.at_start, texts.after_word, texts.after_other].map(|language| self.depth(language));
+        if deepest.into_iter().max() > Some(MAX_DEPTH) { Err(Problem::TooDeep) } else { Ok(texts) }
+    }
+
+    fn depth(&self, language: Language) -> u32 {
+        match language {
+            Language::Other(expr) => self.depths.get(&expr).copied().unwrap_or(0),
+            _ => 0,
         }
+    }
+
+    /// A language that is written with others.
+    fn around(&mut self, expr: ExprId, inner: &[Language]) -> Language {
+        let depth = 1 + inner.iter().map(|&language| self.depth(language)).max().unwrap_or(0);
+        self.depths.insert(expr, depth);
+        Language::Other(expr)
+    }
+
+    /// Parts without assertions before one rest are one sequence with it.
+    fn concatenation(&mut self, mut parts: &[Hir], mut rest: Rest) -> Result<Rest, Problem> {
+        while let Some((last, before)) = parts.split_last() {
+            let run = parts.iter().rev().take_while(|part| is_plain(part)).count();
+            if run > 1 && rest.is_same() {
+                let (others, plain) = parts.split_at(parts.len() - run);
+                self.left = self.left.checked_sub(run).ok_or(Problem::TooLarge)?;
+                let exprs = plain.iter().map(|part| Ok(self.plain(part)?.expr));
+                let exprs = exprs.collect::<Result<Vec<ExprId>, Problem>>()?;
+                let expr = self.builder.sequence(exprs);
+                rest = Rest::of(self.put_before(expr, rest.at_start));
+                parts = others;
+            } else {
+                rest = self.before(last, rest)?;
+                parts = before;
+            }
+        }
+        Ok(rest)
     }
 
     fn rounds(&mut self, repetition: &hir::Repetition, rest: Rest) -> Result<Rest, Problem> {
@@ -230,7 +271,7 @@ impl<'b> AssertionCompiler<'b> {
                 let mut result = rest;
                 for _ in 0..optional {
                     let one_more = self.before(&repetition.sub, result)?;
-                    result = self.zip(rest, one_more, |this, left, right| this.union([left, right]));
+                    result = self.alternatives(&[rest, one_more]);
                 }
                 result
             }
@@ -255,7 +296,7 @@ impl<'b> AssertionCompiler<'b> {
         for (inner, sense) in guards {
             let matches = self.before(inner, Rest::of(Language::Any))?;
             let broken = if sense == Polarity::Follows { self.not(matches) } else { matches };
-            bad = self.zip(bad, broken, |this, left, right| this.union([left, right]));
+            bad = self.alternatives(&[bad, broken]);
         }
         // A guard comes before a character, not at the end.
         let some = Language::Other(self.some());
@@ -283,12 +324,12 @@ impl<'b> AssertionCompiler<'b> {
         } else {
             let words = self.ending(part, Kind::Word, rest.after_word);
             let others = self.ending(part, Kind::Other, rest.after_other);
-            self.union([words, others])
+            self.union(&[words, others])
         };
         if !part.nullable {
             return Rest::of(read);
         }
-        self.zip(Rest::of(read), rest, |this, left, right| this.union([left, right]))
+        self.alternatives(&[Rest::of(read), rest])
     }
 
     /// The texts of a part whose last character is of a kind, before a rest.
@@ -366,7 +407,7 @@ impl<'b> AssertionCompiler<'b> {
             self.begins_with_word = Some(texts);
             return texts;
         }
-        let texts = self.union([Language::End, texts]);
+        let texts = self.union(&[Language::End, texts]);
         self.begins_otherwise = Some(texts);
         texts
     }
@@ -413,22 +454,47 @@ impl<'b> AssertionCompiler<'b> {
         match rest {
             Language::Nothing => Language::Nothing,
             rest => {
-                let rest = self.expr(rest);
-                Language::Other(self.builder.sequence([part, rest]))
+                let after = self.expr(rest);
+                let expr = self.builder.sequence([part, after]);
+                self.around(expr, &[rest])
             }
         }
     }
 
-    fn union(&mut self, languages: [Language; 2]) -> Language {
-        match languages {
-            [Language::Any, _] | [_, Language::Any] => Language::Any,
-            [Language::Nothing, other] | [other, Language::Nothing] => other,
-            [left, right] if left == right => left,
-            [left, right] => {
-                let (left, right) = (self.expr(left), self.expr(right));
-                Language::Other(self.builder.choice([left, right]))
+    fn union(&mut self, languages: &[Language]) -> Language {
+        let mut different: Vec<Language> = Vec::new();
+        for &language in languages {
+            match language {
+                Language::Any => return Language::Any,
+                Language::Nothing => {}
+                _ if different.contains(&language) => {}
+                _ => different.push(language),
             }
         }
+        match *different {
+            [] => Language::Nothing,
+            [only] => only,
+            _ => {
+                let exprs: Vec<ExprId> = different.iter().map(|&language| self.expr(language)).collect();
+                let expr = self.builder.choice(exprs);
+                self.around(expr, &different)
+            }
+        }
+    }
+
+    /// The union in either case.
+    fn alternatives(&mut self, rests: &[Rest]) -> Rest {
+        let of = |select: fn(&Rest) -> Language| rests.iter().map(select).collect::<Vec<_>>();
+        let [start, word, other] =
+            [of(|rest| rest.at_start), of(|rest| rest.after_word), of(|rest| rest.after_other)];
+        let at_start = self.union(&start);
+        let after_word = if word == start { at_start } else { self.union(&word) };
+        let after_other = match other {
+            _ if other == start => at_start,
+            _ if other == word => after_word,
+            _ => self.union(&other),
+        };
+        Rest { at_start, after_word, after_other }
     }
 
     fn both(&mut self, left: Language, right: Language) -> Language {
@@ -443,8 +509,9 @@ impl<'b> AssertionCompiler<'b> {
                 Language::End
             }
             (left, right) => {
-                let (left, right) = (self.expr(left), self.expr(right));
-                Language::Other(self.builder.intersection([left, right]))
+                let exprs = [self.expr(left), self.expr(right)];
+                let expr = self.builder.intersection(exprs);
+                self.around(expr, &[left, right])
             }
         }
     }
@@ -454,8 +521,9 @@ impl<'b> AssertionCompiler<'b> {
             Language::Nothing => Language::Any,
             Language::Any => Language::Nothing,
             other => {
-                let other = this.expr(other);
-                Language::Other(this.builder.complement(other))
+                let expr = this.expr(other);
+                let expr = this.builder.complement(expr);
+                this.around(expr, &[other])
             }
         })
     }

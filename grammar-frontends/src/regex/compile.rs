@@ -84,6 +84,12 @@ pub(crate) fn compile_next(
             "move anchors (`^`, `$`) to the ends of the pattern, shorten it, or raise the limit `expressions`",
         )
         .into(),
+        anchors::Problem::TooDeep => {
+            let place = assertion.unwrap_or_else(|| Span::new(0, pattern.len()));
+            let message = "look-ahead and word boundaries, written out, nest too deep".to_owned();
+            let hint = "use smaller bounds for the repeats around them, or fewer of them";
+            refusal::limit(message, hint).with_label(pattern, place, "").into()
+        }
         anchors::Problem::LookAround => {
             let (code, message, hint) = refusal::ASSERTION_IN_REPEAT;
             let place = assertion.unwrap_or_else(|| Span::new(0, pattern.len()));

@@ -182,6 +182,42 @@ fn patterns_fit_small_stacks_under_any_limit() {
     std::thread::Builder::new().stack_size(512 << 10).spawn(compile_all).unwrap().join().unwrap();
 }
 
+/// Repeats of assertions are written out, one inside the other.
+#[test]
+fn schemas_with_assertions_in_repeats_fit_small_stacks() {
+    let compile_all = || {
+        let options = json_schema::JsonSchemaOptions::default();
+        let compile = |pattern: &str| {
+            json_schema::compile(&serde_json::json!({ "pattern": pattern }).to_string(), &options)
+        };
+        for pattern in [r"^(\b[a-z]{1,9}\b ?){1,30}$", r"^((?!b)a?|-){64}$", r"^(\ba?\b|-){64}$"] {
+            assert!(compile(pattern).is_ok(), "{pattern}");
+        }
+        // As deep as they may be.
+        for part in [r"(a|b\b)", r"(?=a|b)"] {
+            let refusal = |times: usize| {
+                compile(&format!("^{}[ab]*$", part.repeat(times))).err().map(|error| error.to_string())
+            };
+            let is_too_deep =
+                |times: usize| refusal(times).is_some_and(|error| error.contains("nest too deep"));
+            assert_eq!(refusal(150), None, "{part}");
+            assert!(is_too_deep(4_000), "{part}");
+            assert!((150..4_000).step_by(50).rev().any(|times| !is_too_deep(times)), "{part}");
+        }
+        for pattern in [r"^(((?=a)a?|-){64}){64}$", r"^((\ba?\b|-){64}){64}$", r"^([a-]*\b){60}$"] {
+            if let Err(error) = compile(pattern) {
+                assert!(
+                    ["needs more than", "nest too deep"]
+                        .iter()
+                        .any(|limit| error.to_string().contains(limit)),
+                    "{pattern}: {error}"
+                );
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(512 << 10).spawn(compile_all).unwrap().join().unwrap();
+}
+
 /// Proofs that alternatives exclude each other ask for normal forms, which ask for proofs.
 #[test]
 fn schemas_that_refer_to_themselves_fit_small_stacks() {
