@@ -329,7 +329,7 @@ impl<'s> TextTests<'s> {
         let grammar = self.grammar(test, approximation)?;
         let known = self.ranges.borrow().get(&(test, approximation)).copied();
         known.unwrap_or_else(|| {
-            let range = length_range(grammar, grammar.rule(grammar.root()).body());
+            let range = Measures::of(grammar).length_range(grammar.rule(grammar.root()).body());
             self.ranges.borrow_mut().insert((test, approximation), range);
             range
         })
@@ -364,9 +364,10 @@ impl<'s> TextTests<'s> {
             return Weight { looping: 64, ending: 0, tail: 0 };
         };
         let body = grammar.rule(grammar.root()).body();
-        let all = weight(grammar, body);
-        let looping = looping_weight(grammar, body, Tail::Ends).min(all);
-        Weight { looping, ending: all - looping, tail: longest_end(grammar, body) }
+        let mut measures = Measures::of(grammar);
+        let all = measures.weight(body);
+        let looping = measures.looping_weight(body, Tail::Ends).min(all);
+        Weight { looping, ending: all - looping, tail: measures.longest_end(body) }
     }
 }
 
@@ -388,118 +389,170 @@ enum Tail {
     Loops,
 }
 
-/// The part of the weight from which a repeat without a bound can be reached. Nesting is bounded by the regex
-/// frontend.
-fn looping_weight(grammar: &Grammar, id: ExprId, tail: Tail) -> u64 {
-    if tail == Tail::Loops {
-        return weight(grammar, id);
+/// Measures of the expressions of a pattern. Each is looked at once: look-ahead shares what follows its alternatives.
+/// Nesting is bounded by the regex frontend.
+struct Measures<'g> {
+    grammar: &'g Grammar,
+    weights: HashMap<ExprId, u64>,
+    looping: HashMap<ExprId, u64>,
+    ends: HashMap<ExprId, u64>,
+    ranges: HashMap<ExprId, Option<LengthRange>>,
+}
+
+impl<'g> Measures<'g> {
+    fn of(grammar: &'g Grammar) -> Self {
+        let (weights, looping, ends) = (HashMap::default(), HashMap::default(), HashMap::default());
+        Self { grammar, weights, looping, ends, ranges: HashMap::default() }
     }
-    match grammar.expr(id) {
-        Expr::Bytes(_) | Expr::Class(_) | Expr::Empty => 0,
-        Expr::Sequence(parts) => {
-            let mut tail = tail;
-            parts.iter().rev().fold(0, |sum: u64, &part| {
-                let looping = looping_weight(grammar, part, tail);
-                if looping > 0 {
-                    tail = Tail::Loops;
+
+    /// The part of the weight from which a repeat without a bound can be reached.
+    fn looping_weight(&mut self, id: ExprId, tail: Tail) -> u64 {
+        if tail == Tail::Loops {
+            return self.weight(id);
+        }
+        if let Some(&known) = self.looping.get(&id) {
+            return known;
+        }
+        let looping = match self.grammar.expr(id) {
+            Expr::Bytes(_) | Expr::Class(_) | Expr::Empty => return 0,
+            Expr::Sequence(parts) => {
+                let mut tail = tail;
+                parts.iter().rev().fold(0, |sum: u64, &part| {
+                    let looping = self.looping_weight(part, tail);
+                    if looping > 0 {
+                        tail = Tail::Loops;
+                    }
+                    sum.saturating_add(looping)
+                })
+            }
+            Expr::Choice(parts) => parts
+                .iter()
+                .fold(0, |sum: u64, &part| sum.saturating_add(self.looping_weight(part, Tail::Ends))),
+            Expr::Repeat { max: None, .. } => self.weight(id),
+            Expr::Repeat { body, .. } => {
+                let looping = self.looping_weight(body, Tail::Ends);
+                if looping > 0 { self.weight(id) } else { 0 }
+            }
+            _ => self.weight(id),
+        };
+        self.looping.insert(id, looping);
+        looping
+    }
+
+    /// How many characters can follow a place inside, if no unbounded repeat comes after it.
+    fn longest_end(&mut self, id: ExprId) -> u64 {
+        if let Some((_, Some(longest))) = self.length_range(id) {
+            return longest;
+        }
+        if let Some(&known) = self.ends.get(&id) {
+            return known;
+        }
+        let longest = match self.grammar.expr(id) {
+            Expr::Sequence(parts) => {
+                let mut end = 0u64;
+                for &part in parts.iter().rev() {
+                    match self.length_range(part) {
+                        Some((_, Some(longest))) => end = end.saturating_add(longest),
+                        _ => {
+                            end = end.saturating_add(self.longest_end(part));
+                            break;
+                        }
+                    }
                 }
-                sum.saturating_add(looping)
-            })
-        }
-        Expr::Choice(parts) => parts
-            .iter()
-            .fold(0, |sum: u64, &part| sum.saturating_add(looping_weight(grammar, part, Tail::Ends))),
-        Expr::Repeat { max: None, .. } => weight(grammar, id),
-        Expr::Repeat { body, .. } => {
-            let looping = looping_weight(grammar, body, Tail::Ends);
-            if looping > 0 { weight(grammar, id) } else { 0 }
-        }
-        _ => weight(grammar, id),
+                end
+            }
+            Expr::Choice(parts) => parts.iter().map(|&part| self.longest_end(part)).max().unwrap_or(0),
+            _ => 0,
+        };
+        self.ends.insert(id, longest);
+        longest
     }
-}
 
-/// How many characters can follow a place inside, if no unbounded repeat comes after it. Nesting is bounded
-/// by the regex frontend.
-fn longest_end(grammar: &Grammar, id: ExprId) -> u64 {
-    if let Some((_, Some(longest))) = length_range(grammar, id) {
-        return longest;
+    fn length_range(&mut self, id: ExprId) -> Option<LengthRange> {
+        match self.grammar.expr(id) {
+            Expr::Empty => return Some((0, Some(0))),
+            Expr::Bytes(bytes) => {
+                let count = std::str::from_utf8(bytes).ok()?.chars().count() as u64;
+                return Some((count, Some(count)));
+            }
+            Expr::Class(_) => return Some((1, Some(1))),
+            _ => {}
+        }
+        if let Some(&known) = self.ranges.get(&id) {
+            return known;
+        }
+        let range = self.length_range_of_operands(id);
+        self.ranges.insert(id, range);
+        range
     }
-    match grammar.expr(id) {
-        Expr::Sequence(parts) => {
-            let mut end = 0u64;
-            for &part in parts.iter().rev() {
-                match length_range(grammar, part) {
-                    Some((_, Some(longest))) => end = end.saturating_add(longest),
-                    _ => return end.saturating_add(longest_end(grammar, part)),
+
+    fn length_range_of_operands(&mut self, id: ExprId) -> Option<LengthRange> {
+        Some(match self.grammar.expr(id) {
+            Expr::Sequence(parts) => {
+                let mut sum = (0u64, Some(0u64));
+                for &part in parts {
+                    let range = self.length_range(part)?;
+                    sum.0 = sum.0.saturating_add(range.0);
+                    sum.1 = sum.1.zip(range.1).map(|(left, right)| left.saturating_add(right));
                 }
+                sum
             }
-            end
-        }
-        Expr::Choice(parts) => parts.iter().map(|&part| longest_end(grammar, part)).max().unwrap_or(0),
-        _ => 0,
+            Expr::Choice(alternatives) => {
+                let mut union: Option<LengthRange> = None;
+                for &alternative in alternatives {
+                    let range = self.length_range(alternative)?;
+                    union = Some(union.map_or(range, |known| {
+                        (known.0.min(range.0), known.1.zip(range.1).map(|(left, right)| left.max(right)))
+                    }));
+                }
+                union?
+            }
+            Expr::Repeat { body, min, max } => {
+                let range = self.length_range(body)?;
+                let most = match (range.1, max) {
+                    (Some(0), _) => Some(0),
+                    (Some(length), Some(max)) => Some(length.saturating_mul(u64::from(max))),
+                    _ => None,
+                };
+                (range.0.saturating_mul(u64::from(min)), most)
+            }
+            Expr::Intersection(parts) => {
+                let known: Vec<LengthRange> =
+                    parts.iter().filter_map(|&part| self.length_range(part)).collect();
+                let most = known.iter().filter_map(|range| range.1).min();
+                (known.iter().map(|range| range.0).max()?, most)
+            }
+            _ => return None,
+        })
     }
-}
 
-fn length_range(grammar: &Grammar, id: ExprId) -> Option<LengthRange> {
-    Some(match grammar.expr(id) {
-        Expr::Empty => (0, Some(0)),
-        Expr::Bytes(bytes) => {
-            let count = std::str::from_utf8(bytes).ok()?.chars().count() as u64;
-            (count, Some(count))
+    /// Counts a repeat as often as it may run: a product of automata spells it out.
+    fn weight(&mut self, id: ExprId) -> u64 {
+        let grammar = self.grammar;
+        match grammar.expr(id) {
+            Expr::Bytes(bytes) => return bytes.len() as u64,
+            Expr::Class(_) | Expr::Empty => return 1,
+            _ => {}
         }
-        Expr::Class(_) => (1, Some(1)),
-        Expr::Sequence(parts) => {
-            let mut sum = (0u64, Some(0u64));
-            for &part in parts {
-                let range = length_range(grammar, part)?;
-                sum.0 = sum.0.saturating_add(range.0);
-                sum.1 = sum.1.zip(range.1).map(|(left, right)| left.saturating_add(right));
+        if let Some(&known) = self.weights.get(&id) {
+            return known;
+        }
+        let weight = match grammar.expr(id) {
+            Expr::Repeat { body, min, max } => {
+                let times = u64::from(max.unwrap_or(min)).max(1);
+                self.weight(body).saturating_mul(times)
             }
-            sum
-        }
-        Expr::Choice(alternatives) => {
-            let mut union: Option<LengthRange> = None;
-            for &alternative in alternatives {
-                let range = length_range(grammar, alternative)?;
-                union = Some(union.map_or(range, |known| {
-                    (known.0.min(range.0), known.1.zip(range.1).map(|(left, right)| left.max(right)))
-                }));
+            // Products.
+            Expr::Intersection(parts) => {
+                parts.iter().fold(1, |product: u64, &part| product.saturating_mul(self.weight(part).max(1)))
             }
-            union?
-        }
-        Expr::Repeat { body, min, max } => {
-            let range = length_range(grammar, body)?;
-            let most = match (range.1, max) {
-                (Some(0), _) => Some(0),
-                (Some(length), Some(max)) => Some(length.saturating_mul(u64::from(max))),
-                _ => None,
-            };
-            (range.0.saturating_mul(u64::from(min)), most)
-        }
-        Expr::Intersection(parts) => {
-            let known = || parts.iter().filter_map(|&part| length_range(grammar, part));
-            let most = known().filter_map(|range| range.1).min();
-            (known().map(|range| range.0).max()?, most)
-        }
-        _ => return None,
-    })
-}
-
-/// Counts a repeat as often as it may run: a product of automata spells it out.
-fn weight(grammar: &Grammar, id: ExprId) -> u64 {
-    let operands = |ids: &[ExprId]| ids.iter().fold(0u64, |sum, &id| sum.saturating_add(weight(grammar, id)));
-    match grammar.expr(id) {
-        Expr::Bytes(bytes) => bytes.len() as u64,
-        Expr::Repeat { body, min, max } => {
-            let times = u64::from(max.unwrap_or(min)).max(1);
-            weight(grammar, body).saturating_mul(times)
-        }
-        Expr::Class(_) | Expr::Empty => 1,
-        // Products.
-        Expr::Intersection(parts) => {
-            parts.iter().fold(1, |product: u64, &part| product.saturating_mul(weight(grammar, part).max(1)))
-        }
-        _ => operands(grammar.operands(id)),
+            _ => grammar
+                .operands(id)
+                .iter()
+                .fold(0u64, |sum, &operand| sum.saturating_add(self.weight(operand))),
+        };
+        self.weights.insert(id, weight);
+        weight
     }
 }
 
