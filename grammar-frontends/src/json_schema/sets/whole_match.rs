@@ -26,6 +26,8 @@ pub(crate) fn matches_whole(grammar: &Grammar, text: &str, work: &Work) -> bool 
     ends.last() == Some(&text.len())
 }
 
+/// Expressions nest less deep without look-ahead, as a rule. No ends are kept there.
+const USUAL_DEPTH: usize = 8;
 /// Most sets of ends that are kept.
 const MAX_KNOWN: usize = 1 << 14;
 /// Most positions that such a set begins at.
@@ -96,7 +98,7 @@ enum Task {
 impl<'a> Search<'a> {
     /// The positions at which a match that begins at the start of the text can end.
     fn ends(&self, root: ExprId) -> Positions {
-        let mut frames: Vec<Frame<'a>> = Vec::new();
+        let mut frames: SmallVec<[Frame<'a>; USUAL_DEPTH]> = SmallVec::new();
         let mut task = Task::Find(root, Positions::from_slice(&[0]));
         loop {
             let found = match task {
@@ -115,6 +117,7 @@ impl<'a> Search<'a> {
             }
             if let Task::Found(ends) = &task
                 && let Some(frame) = frames.pop()
+                && frames.len() >= USUAL_DEPTH
             {
                 self.keep(frame, ends);
             }
