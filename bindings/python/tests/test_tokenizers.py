@@ -160,7 +160,7 @@ def test_a_list_without_an_end_is_warned_of():
         with pytest.warns(grammask.GrammaskWarning, match="no end token.*`stop_token_ids`, or `\\[\\]` for none") as warned:
             assert TokenizerInfo(tokens).stop_token_ids == []
         assert len(warned) == 1 and warned[0].filename == __file__
-        # Who says that none is meant is not warned, and neither is who reads what was written.
+        # An empty list says that none is meant, so there is no warning; nor is there one when a tokenizer is read back.
         meant = TokenizerInfo(tokens, stop_token_ids=[])
         assert pickle.loads(pickle.dumps(meant)) == meant
         assert TokenizerInfo.from_vocab_and_metadata(tokens, meant.dump_metadata()).stop_token_ids == []

@@ -23,7 +23,7 @@
 //! form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It has the texts of such characters
 //! in which no place begins a match of `a`. Other ones are refused, as is look-behind.
 
-use grammask_grammar_ir::hash::HashMap;
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 use regex_syntax::hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
@@ -80,7 +80,7 @@ fn word_class(hir: &Hir) -> Result<ClassUnicode, Problem> {
 }
 
 /// A set of texts.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Language {
     Nothing,
     /// The empty text.
@@ -189,7 +189,11 @@ impl<'b> AssertionCompiler<'b> {
             return Ok(rest);
         }
         if is_plain(hir) {
-            let part = self.plain(hir)?;
+            let expr = self.plain(hir)?;
+            if rest.is_same() {
+                return Ok(Rest::of(self.put_before(expr, rest.at_start)));
+            }
+            let part = Part { expr, nullable: can_be_empty(hir), last: self.last_kind(hir) };
             return Ok(self.read(part, rest));
         }
         let texts = match hir.kind() {
@@ -243,12 +247,14 @@ impl<'b> AssertionCompiler<'b> {
     /// Parts without assertions before one rest are one sequence with it.
     fn concatenation(&mut self, mut parts: &[Hir], mut rest: Rest) -> Result<Rest, Problem> {
         while let Some((last, before)) = parts.split_last() {
-            let run = parts.iter().rev().take_while(|part| is_plain(part)).count();
-            if run > 1 && rest.is_same() {
+            let run = match rest.is_same() {
+                true => parts.iter().rev().take_while(|part| is_plain(part)).count(),
+                false => 0,
+            };
+            if run > 1 {
                 let (others, plain) = parts.split_at(parts.len() - run);
                 self.left = self.left.checked_sub(run).ok_or(Problem::TooLarge)?;
-                let exprs = plain.iter().map(|part| Ok(self.plain(part)?.expr));
-                let exprs = exprs.collect::<Result<Vec<ExprId>, Problem>>()?;
+                let exprs = plain.iter().map(|part| self.plain(part)).collect::<Result<Vec<ExprId>, _>>()?;
                 let expr = self.builder.sequence(exprs);
                 rest = Rest::of(self.put_before(expr, rest.at_start));
                 parts = others;
@@ -289,8 +295,9 @@ impl<'b> AssertionCompiler<'b> {
         if rest != Rest::of(Language::End) {
             return Err(Problem::LookAround);
         }
+        let last = self.last_kind(character);
         let character = self.plain(character)?;
-        let run = self.builder.repeat(character.expr, 0, None);
+        let run = self.builder.repeat(character, 0, None);
         // The texts that begin with a place at which a guard is broken.
         let mut bad = Rest::of(Language::Nothing);
         for (inner, sense) in guards {
@@ -301,16 +308,15 @@ impl<'b> AssertionCompiler<'b> {
         // A guard comes before a character, not at the end.
         let some = Language::Other(self.some());
         let bad = self.zip(bad, Rest::of(some), Self::both);
-        let bad = self.read(Part { expr: run, nullable: true, last: character.last }, bad);
+        let bad = self.read(Part { expr: run, nullable: true, last }, bad);
         let good = self.not(bad);
         Ok(self.zip(Rest::of(Language::Other(run)), good, Self::both))
     }
 
     /// A part without assertions.
-    fn plain(&mut self, hir: &Hir) -> Result<Part, Problem> {
+    fn plain(&mut self, hir: &Hir) -> Result<ExprId, Problem> {
         let options = RegexOptions { limits: self.limits, ..RegexOptions::default() };
-        let expr = anchors::compile(self.builder, hir, &options)?;
-        Ok(Part { expr, nullable: can_be_empty(hir), last: self.last_kind(hir) })
+        anchors::compile(self.builder, hir, &options)
     }
 
     /// The part, and then the rest that its last character asks for.
@@ -463,12 +469,13 @@ impl<'b> AssertionCompiler<'b> {
 
     fn union(&mut self, languages: &[Language]) -> Language {
         let mut different: Vec<Language> = Vec::new();
+        let mut seen = HashSet::default();
         for &language in languages {
             match language {
                 Language::Any => return Language::Any,
                 Language::Nothing => {}
-                _ if different.contains(&language) => {}
-                _ => different.push(language),
+                _ if seen.insert(language) => different.push(language),
+                _ => {}
             }
         }
         match *different {

@@ -77,6 +77,10 @@ pub(crate) fn compile_next(
         .map_err(|error| refuse(refusal::Refusal::from_hir(&error)))?;
     // These take complements and intersections, which the other way does without.
     let compile = if assertion.is_some() { assertions::compile } else { anchors::compile };
+    let named = |(code, message, hint): (&'static str, &str, &str), place: Option<Span>| {
+        let place = place.unwrap_or_else(|| Span::new(0, pattern.len()));
+        Diagnostics::from(Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, ""))
+    };
     compile(builder, &hir, options).map_err(|problem| match problem {
         anchors::Problem::LineAnchor => refuse(flags.multi_line_refusal()),
         anchors::Problem::TooLarge => refusal::limit(
@@ -84,22 +88,9 @@ pub(crate) fn compile_next(
             "move anchors (`^`, `$`) to the ends of the pattern, shorten it, or raise the limit `expressions`",
         )
         .into(),
-        anchors::Problem::TooDeep => {
-            let place = assertion.unwrap_or_else(|| Span::new(0, pattern.len()));
-            let message = "look-ahead and word boundaries, written out, nest too deep".to_owned();
-            let hint = "use smaller bounds for the repeats around them, or fewer of them";
-            refusal::limit(message, hint).with_label(pattern, place, "").into()
-        }
-        anchors::Problem::LookAround => {
-            let (code, message, hint) = refusal::ASSERTION_IN_REPEAT;
-            let place = assertion.unwrap_or_else(|| Span::new(0, pattern.len()));
-            Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, "").into()
-        }
-        anchors::Problem::MixedBoundaries => {
-            let (code, message, hint) = refusal::MIXED_BOUNDARIES;
-            let place = boundary.unwrap_or_else(|| Span::new(0, pattern.len()));
-            Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, "").into()
-        }
+        anchors::Problem::TooDeep => named(refusal::NESTED_ASSERTIONS, assertion),
+        anchors::Problem::LookAround => named(refusal::ASSERTION_IN_REPEAT, assertion),
+        anchors::Problem::MixedBoundaries => named(refusal::MIXED_BOUNDARIES, boundary),
         anchors::Problem::Unsupported => Diagnostic::error("regex/not-text", "the pattern matches what is not text")
             .with_label(pattern, Span::new(0, pattern.len()), "")
             .with_hint("leave out `(?-u)`")

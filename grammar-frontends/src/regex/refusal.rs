@@ -85,6 +85,11 @@ pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
     "back-references are not supported",
     "repeat the group's pattern; equality of two parts cannot be enforced",
 );
+pub(super) const NESTED_ASSERTIONS: (&str, &str, &str) = (
+    "regex/limit",
+    "look-ahead and word boundaries, written out, nest too deep",
+    "use smaller bounds for the repeats around them, or fewer of them",
+);
 pub(super) const MIXED_BOUNDARIES: (&str, &str, &str) = (
     "regex/word-boundary",
     "word boundaries with and without Unicode are not supported in one pattern",

@@ -173,7 +173,7 @@ fn letters() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Leaves with word boundaries, of which `a` is a word and `-` is none.
+/// Leaves with word boundaries. The letter `a` belongs to words, and `-` does not.
 fn boundaries() -> impl Strategy<Value = String> {
     let leaves = ["a", "-", "^", "$", "[a-]", "a*", "-+", "[a-]*", "(?:a-?)*", ""];
     prop_oneof![

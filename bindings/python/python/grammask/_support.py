@@ -288,7 +288,7 @@ class _InLoop:
 
     def __call__(self, future: Future[CompiledGrammar]) -> None:
         with contextlib.suppress(RuntimeError):
-            # Who waited is gone where the loop is closed.
+            # Nobody waits any longer if the loop is closed.
             self._loop.call_soon_threadsafe(self.function, future)
 
 

@@ -63,7 +63,7 @@ def on_span(function: Callable[[str, int, int], object] | None) -> None:
         operation.on_span(export)
 
     The function is called when the work is done, in the thread that asked for it, so that its context is the caller's;
-    for ``compile_*_async`` in the compiler's own. It must not use the matchers whose masks it hears of. What it raises goes
+    for ``compile_*_async`` in the compiler's own. The function must not use the matchers whose masks it is told of. Its exceptions go
     to ``sys.unraisablehook``. There is one function in a process, for all compilers; ``None`` ends it, and costs nothing.
     """
     if function is None:
