@@ -1,6 +1,6 @@
 //! Multiples and numbers that are none, put to arithmetic.
 
-use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions};
 use serde_json::{Value, json};
 
 use crate::schema_texts;
@@ -124,4 +124,58 @@ fn few_multiples_of_large_steps() {
         -25_000..=25_000,
         |number| number % 10_007 == 0 && number > 0 && number <= 20_014,
     );
+}
+
+/// Whole numbers of several kinds, between bounds that have their own places along the digits.
+#[test]
+fn kinds_of_multiples_are_told_by_one_automaton() {
+    let options = JsonSchemaOptions::default();
+    for (low, high) in
+        [(-400, 2_100), (-399, 999), (-10, 1_000), (0, 1_099), (100, 2_000), (-320, -9), (99, 100)]
+    {
+        let of_kind = |number: i64| {
+            let four = number % 4 == 0 && number % 16 != 0;
+            let six = number % 6 == 0 && number % 9 != 0 && number % 8 != 0;
+            four || six || number % 144 == 0
+        };
+        let kinds = json!([
+            {"multipleOf": 4, "not": {"multipleOf": 16}},
+            {"multipleOf": 6, "allOf": [{"not": {"multipleOf": 9}}, {"not": {"multipleOf": 8}}]},
+            {"multipleOf": 144},
+        ]);
+        let schema = json!({"type": "integer", "minimum": low, "maximum": high, "anyOf": kinds});
+        let (valid, invalid): (Vec<i64>, Vec<i64>) =
+            (-420..=2_120).partition(|&number| (low..=high).contains(&number) && of_kind(number));
+        let texts = |numbers: Vec<i64>| numbers.iter().map(i64::to_string).collect::<Vec<String>>();
+        let (valid, invalid) = (texts(valid), texts(invalid));
+        let (valid, invalid): (Vec<&str>, Vec<&str>) =
+            (valid.iter().map(String::as_str).collect(), invalid.iter().map(String::as_str).collect());
+        schema_texts::check(&schema, &options, &valid, &invalid);
+    }
+    check(
+        json!({"type": "number", "oneOf": [{"multipleOf": 2.5, "allOf": [{"multipleOf": 0.2}]}, {"multipleOf": 3}]}),
+        -50_000..=50_000,
+        |number| (number % 5_000 == 0) != (number % 3_000 == 0),
+    );
+}
+
+#[test]
+fn states_of_multiples_are_shared() {
+    let rules = |schema: &Value| {
+        let text = schema.to_string();
+        json_schema::compile(&text, &JsonSchemaOptions::default()).unwrap().grammar.rule_count()
+    };
+    let one = rules(&json!({"type": "integer", "multipleOf": 3_003, "minimum": 0}));
+    // Of negative numbers, of other bounds, and of a part of the multiples there are no states of their own.
+    let both = rules(&json!({"type": "integer", "multipleOf": 3_003}));
+    assert!(both < one + 20, "{both} rules after {one}");
+    let bounds: Vec<Value> =
+        (1..20).map(|at| json!({"type": "integer", "multipleOf": 3_003, "minimum": at})).collect();
+    let many = rules(&json!({"type": "array", "prefixItems": bounds, "items": false}));
+    assert!(many < one + 19 * 40, "{many} rules after {one}");
+    let kinds = json!({"type": "integer", "minimum": 0, "anyOf": [
+        {"multipleOf": 3_003}, {"multipleOf": 7, "not": {"multipleOf": 11}}, {"multipleOf": 13, "not": {"multipleOf": 3}},
+    ]});
+    let kinds = rules(&kinds);
+    assert!(kinds < one + 20, "{kinds} rules after {one}");
 }

@@ -15,6 +15,7 @@ use super::distinct_marks::DistinctItems;
 use super::productive::derives_something;
 use super::punctuation;
 use super::punctuation::Punctuation;
+use super::remainders::{DigitAutomaton, Residues};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::nodes::Document;
@@ -86,6 +87,8 @@ pub(super) struct SchemaLowering<'s> {
     pub(super) shared: HashMap<&'static str, RuleId>,
     /// Texts with the escapes that the caller wants, where these are not all.
     pub(super) spelled: HashMap<ExprId, ExprId>,
+    /// Automata of whole numbers, with the rules of their states.
+    pub(super) residues: HashMap<Residues, (DigitAutomaton, Vec<RuleId>)>,
     /// The rules of host names of every length.
     pub(super) hosts: HashMap<Labels, RuleId>,
     /// The marks between which items of arrays and members of objects are, where they are not JSON.
@@ -141,6 +144,7 @@ pub(crate) fn lower<'s>(
         patterns: HashMap::default(),
         shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
         spelled: HashMap::default(),
+        residues: HashMap::default(),
         hosts: HashMap::default(),
         marked: match syntax {
             ValueSyntax::Markup(markup) if markup.inside == NestedValues::Marked => Some(markup),

@@ -23,6 +23,7 @@ pub(super) mod punctuation;
 mod readings;
 mod remainders;
 pub(super) mod strings;
+mod whole_numbers;
 pub(super) mod unique_enumerated;
 pub(super) mod unique_items;
 pub(super) mod value_counts;

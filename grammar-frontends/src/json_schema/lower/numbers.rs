@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, RuleId, passes};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
 
-use super::digits::{DigitForm, Digits, FractionForm, has_digits_alone, signs};
+use super::digits::{DigitForm, Digits, FractionForm, has_digits_alone};
 use super::lowering::SchemaLowering;
-use super::remainders::{DigitAutomaton, DigitState, Residues};
+use super::whole_numbers::WholeNumbers;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::nodes::Document;
@@ -28,10 +28,48 @@ impl SchemaLowering<'_> {
             return self.any_integer().map(Some);
         }
         let mut alternatives = Vec::new();
-        for shape in shapes {
-            alternatives.extend(self.number(shape, node)?);
+        for (shapes, whole) in self.told_together(shapes) {
+            match whole {
+                Some(whole) => {
+                    alternatives.extend(self.whole_numbers(whole, shapes[0], node)?);
+                    alternatives.extend(shapes.iter().filter_map(|shape| self.exponents(shape)));
+                }
+                None => {
+                    for shape in shapes {
+                        alternatives.extend(self.number(shape, node)?);
+                    }
+                }
+            }
         }
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+    }
+
+    /// The shapes, with those of whole numbers between the same bounds side by side: one automaton tells them. It has no
+    /// more states than that of one of them, because its modulus is the largest of theirs.
+    fn told_together<'a>(
+        &self,
+        shapes: &'a [NumberShape],
+    ) -> Vec<(Vec<&'a NumberShape>, Option<WholeNumbers>)> {
+        let mut groups: Vec<(Vec<&NumberShape>, Option<WholeNumbers>)> = Vec::new();
+        for shape in shapes {
+            let is_simple = self.few_multiples(shape).is_none() && !self.has_long_numbers(shape);
+            let whole = WholeNumbers::of(shape).filter(|_| shapes.len() > 1 && is_simple);
+            let joined = whole.as_ref().is_some_and(|whole| {
+                groups.iter_mut().any(|(others, group)| {
+                    let is_alike = (shape.kind, &shape.lower, &shape.upper)
+                        == (others[0].kind, &others[0].lower, &others[0].upper);
+                    let joined = is_alike && group.as_mut().is_some_and(|group| group.join(whole));
+                    if joined {
+                        others.push(shape);
+                    }
+                    joined
+                })
+            });
+            if !joined {
+                groups.push((vec![shape], whole));
+            }
+        }
+        groups
     }
 
     pub(super) fn digit_form(&self, kind: NumberKind) -> DigitForm {
@@ -73,23 +111,24 @@ impl SchemaLowering<'_> {
         let listed = self.few_multiples(shape);
         let shape = listed.as_ref().unwrap_or(shape);
         let decimals = self.decimals(shape, node)?;
-        let limit = self.normalizer.options.limits.digits;
-        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
-        let is_refused = bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit);
-        let exponents = match self.normalizer.options.numbers {
-            Numbers::Printed { .. } | Numbers::Any if !is_refused => self.exponents(shape),
-            _ => None,
-        };
+        let exponents = if self.has_long_numbers(shape) { None } else { self.exponents(shape) };
         let ways: Vec<ExprId> = decimals.into_iter().chain(exponents).collect();
         Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
+    }
+
+    /// Whether a bound or a value has more digits than the limit when it is written without an exponent.
+    fn has_long_numbers(&self, shape: &NumberShape) -> bool {
+        let limit = self.normalizer.options.limits.digits;
+        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
+        bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit)
     }
 
     /// The numbers of a shape that are written with an exponent. Of the multiples of a step those that are multiples of
     /// the least power of ten that the step divides; where it divides none, none.
     fn exponents(&mut self, shape: &NumberShape) -> Option<ExprId> {
-        if shape.kind == NumberKind::Integer
-            && has_digits_alone(self.normalizer.options.numbers, self.draft())
-        {
+        let numbers = self.normalizer.options.numbers;
+        let are_written = matches!(numbers, Numbers::Printed { .. } | Numbers::Any);
+        if !are_written || shape.kind == NumberKind::Integer && has_digits_alone(numbers, self.draft()) {
             return None;
         }
         let mut digits = self.digits(shape.kind);
@@ -118,9 +157,8 @@ impl SchemaLowering<'_> {
 
     /// The numbers of a shape that are written without an exponent.
     pub(super) fn decimals(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
-        let limit = self.normalizer.options.limits.digits;
-        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
-        if bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit) {
+        if self.has_long_numbers(shape) {
+            let limit = self.normalizer.options.limits.digits;
             let keyword = if shape.values.is_some() { "enum" } else { "minimum" };
             let reason = format!("a number of more than {limit} digits when written without an exponent");
             self.normalizer.unsupported(
@@ -135,6 +173,9 @@ impl SchemaLowering<'_> {
             let mut digits = self.digits(shape.kind);
             let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();
             return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
+        }
+        if let Some(whole) = WholeNumbers::of(shape) {
+            return self.whole_numbers(whole, shape, node);
         }
         if !shape.not_steps.is_empty() {
             return self.without_multiples(shape, node);
@@ -162,18 +203,10 @@ impl SchemaLowering<'_> {
     /// which no whole step divides. Of whole numbers, those that a step with a fraction divides are those that the
     /// least whole multiple of the step divides.
     fn without_multiples(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
-        let one = Divisor::ONE;
         let freed = NumberShape { not_steps: Vec::new(), ..shape.clone() };
-        let whole = shape.steps.iter().try_fold(one, |step, &next| step.least_common_multiple(next));
-        let is_told =
-            shape.kind == NumberKind::Integer || shape.not_steps.iter().all(|step| step.places == 0);
-        let steps = shape.not_steps.iter().filter(|_| is_told);
-        let steps: Option<Vec<Divisor>> = steps.map(|&step| one.least_common_multiple(step)).collect();
-        let steps = steps.unwrap_or_default();
-        let common = whole.filter(|_| !steps.is_empty()).and_then(|whole| {
-            steps.iter().try_fold(whole, |common, &next| common.least_common_multiple(next))
-        });
-        let (Some(step), Some(common)) = (whole, common) else {
+        let is_told = shape.not_steps.iter().all(|step| step.places == 0);
+        let integers = NumberShape { kind: NumberKind::Integer, ..shape.clone() };
+        let Some(whole) = WholeNumbers::of(&integers).filter(|_| is_told) else {
             if let Some(texts) = self.without_multiples_by_fraction(shape, node)? {
                 return Ok(texts);
             }
@@ -183,16 +216,12 @@ impl SchemaLowering<'_> {
             self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
             return self.decimals(&freed, node);
         };
-        let mut alternatives = Vec::new();
-        if shape.kind != NumberKind::Integer {
-            alternatives.extend(self.decimals(&NumberShape { kind: NumberKind::Fractional, ..freed }, node)?);
-        }
-        if shape.kind != NumberKind::Fractional {
-            let excluded = steps.iter().map(|step| step.units).collect();
-            let residues = Residues::without(common.units, step.units, excluded);
-            let (lower, upper) = shape.whole_bounds();
-            alternatives.extend(self.whole_multiples(&residues, shape.kind, (lower, upper), node)?);
-        }
+        let fractional = self.decimals(&NumberShape { kind: NumberKind::Fractional, ..freed }, node)?;
+        let whole = match shape.kind {
+            NumberKind::Any => self.whole_numbers(whole, shape, node)?,
+            NumberKind::Integer | NumberKind::Fractional => None,
+        };
+        let alternatives: Vec<ExprId> = fractional.into_iter().chain(whole).collect();
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
@@ -216,7 +245,7 @@ impl SchemaLowering<'_> {
         }
     }
 
-    fn whole_interval(
+    pub(super) fn whole_interval(
         &mut self,
         kind: NumberKind,
         lower: Option<&Decimal>,
@@ -230,18 +259,13 @@ impl SchemaLowering<'_> {
     }
 
     fn stepped(&mut self, shape: &NumberShape, step: Divisor, node: NodeId) -> Result<Option<ExprId>> {
-        let one = Divisor::ONE;
-        let whole =
-            if shape.kind == NumberKind::Integer { step.least_common_multiple(one) } else { Some(step) };
-        match whole {
-            Some(Divisor { places: 0, .. }) if shape.kind == NumberKind::Fractional => Ok(None),
-            Some(Divisor { places: 0, units }) => {
-                let (lower, upper) = shape.whole_bounds();
-                if units == 1 {
-                    return Ok(self.whole_interval(shape.kind, lower.as_ref(), upper.as_ref()));
-                }
-                self.whole_multiples(&Residues::of(units), shape.kind, (lower, upper), node)
-            }
+        // Whole multiples are told before.
+        let step = match shape.kind {
+            NumberKind::Integer => step.least_common_multiple(Divisor::ONE),
+            NumberKind::Any | NumberKind::Fractional => Some(step),
+        };
+        match step {
+            Some(Divisor { places: 0, .. }) => Ok(None),
             Some(Divisor { units: 1, places }) => {
                 let interval = self.interval(shape);
                 Ok(interval.map(|interval| self.with_places(interval, places)))
@@ -273,107 +297,6 @@ impl SchemaLowering<'_> {
         let fraction = builder.optional(fraction);
         let form = builder.sequence([whole, fraction]);
         builder.intersection([interval, form])
-    }
-
-    /// Whole numbers of some residues between whole bounds.
-    fn whole_multiples(
-        &mut self,
-        residues: &Residues,
-        kind: NumberKind,
-        (lower, upper): (Option<Decimal>, Option<Decimal>),
-        node: NodeId,
-    ) -> Result<Option<ExprId>> {
-        let bound = |value: Decimal| Bound { value, edge: Edge::Inclusive };
-        let (lower, upper) = (lower.map(bound), upper.map(bound));
-        let has_negative_zero = self.digit_form(kind).has_negative_zero;
-        // Digits of negative numbers grow as the numbers fall, so both signs are intervals of digits, the
-        // negative one turned round.
-        let (negative, positive) = signs(lower.as_ref(), upper.as_ref(), has_negative_zero);
-        let whole = |bound: Bound| match bound.edge {
-            Edge::Inclusive => bound.value,
-            Edge::Exclusive => bound.value.plus_one(),
-        };
-        let mut alternatives = Vec::new();
-        if let Some((least, most)) = negative {
-            let (least, most) = (whole(least), most.map(|most| most.value));
-            if let Some(texts) = self.multiples_between(residues, &least, most.as_ref(), node)? {
-                let minus = self.builder.literal("-");
-                alternatives.push(self.builder.sequence([minus, texts]));
-            }
-        }
-        if let Some((least, most)) = positive {
-            let (least, most) = (whole(least), most.map(|most| most.value));
-            alternatives.extend(self.multiples_between(residues, &least, most.as_ref(), node)?);
-        }
-        if alternatives.is_empty() {
-            return Ok(None);
-        }
-        let whole = self.builder.choice(alternatives);
-        let end = self.digits(kind).zero_fraction();
-        Ok(Some(self.builder.sequence([whole, end])))
-    }
-
-    /// Multiples between bounds that are not negative, as right-linear rules: one for each state of their automaton.
-    pub(super) fn multiples_between(
-        &mut self,
-        residues: &Residues,
-        low: &Decimal,
-        high: Option<&Decimal>,
-        node: NodeId,
-    ) -> Result<Option<ExprId>> {
-        let written = |value: &Decimal| {
-            let digits = value.whole_digits();
-            if digits.is_empty() { vec![0] } else { digits }
-        };
-        let (low, high) = (written(low), high.map(written));
-        let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
-        let limit = self.normalizer.options.limits.states;
-        let step = residues.modulus;
-        // Where a state for each remainder and each place along the bounds is within the limit, no state is counted.
-        let most = (step.saturating_mul(longest) > limit as u64).then_some(limit);
-        let work = &self.normalizer.algebra.work;
-        let automaton = DigitAutomaton::new(residues, (&low, high.as_deref()), most, work);
-        self.normalizer.check_work()?;
-        let Some(automaton) = automaton else {
-            let reason = format!("telling the multiples of {step} takes more than {limit} states");
-            let hint = "use a smaller step, or raise the limit `states`";
-            self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
-            let mut digits = self.digits(NumberKind::Integer);
-            let bound = |digits: &[u8]| {
-                let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
-                Decimal::parse(&text)
-            };
-            return Ok(
-                digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
-            );
-        };
-        let mut rules = Vec::with_capacity(automaton.states.len());
-        for _ in &automaton.states {
-            rules.push(self.builder.declare_fresh("multiple").map_err(grammar_error)?);
-        }
-        let mut alternatives = Vec::new();
-        for start in &automaton.starts {
-            alternatives.extend(self.digit_ways(start, &rules));
-        }
-        for (state, &rule) in automaton.states.iter().zip(&rules) {
-            let ways = self.digit_ways(state, &rules);
-            let body = self.builder.choice(ways);
-            self.builder.define(rule, body).map_err(grammar_error)?;
-        }
-        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
-    }
-
-    fn digit_ways(&mut self, state: &DigitState, rules: &[RuleId]) -> Vec<ExprId> {
-        let mut ways = Vec::with_capacity(state.arcs.len() + 1);
-        if state.may_end {
-            ways.push(self.builder.empty());
-        }
-        for &(first, last, next) in &state.arcs {
-            let rule = self.builder.rule(rules[next]);
-            let digit = self.digits(NumberKind::Integer).digit(first, last);
-            ways.push(self.builder.sequence([digit, rule]));
-        }
-        ways
     }
 
     /// Multiples of a step with a fraction. Without bounds the digits before the point and the first few

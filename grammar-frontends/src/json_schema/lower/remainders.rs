@@ -14,14 +14,27 @@ use grammask_grammar_ir::hash::HashMap;
 
 use crate::json_schema::work::Work;
 
-/// Whole numbers by their remainder: multiples of one step and of none of some others.
+/// Whole numbers by their remainder.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Residues {
     /// A common multiple of all the steps.
     pub(super) modulus: u64,
-    step: u64,
-    excluded: Vec<u64>,
-    /// Sorted: these and no others, whatever the steps.
-    listed: Option<Vec<u64>>,
+    wanted: Wanted,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Wanted {
+    /// Numbers of any of some kinds.
+    Multiples(Vec<Multiples>),
+    /// Sorted: numbers that leave these remainders.
+    Remainders(Vec<u64>),
+}
+
+/// Multiples of a step and of none of some others.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Multiples {
+    pub(super) step: u64,
+    pub(super) excluded: Vec<u64>,
 }
 
 /// Units of work for a state: it becomes a rule with an alternative for each digit.
@@ -31,35 +44,30 @@ const WORK_FOR_A_STATE: usize = 180;
 const MAX_TRIED: u64 = 64;
 
 impl Residues {
-    pub(super) fn of(step: u64) -> Self {
-        Self { modulus: step, step, excluded: Vec::new(), listed: None }
-    }
-
-    /// Multiples of a step and of none of some others, with a common multiple of all.
-    pub(super) fn without(modulus: u64, step: u64, excluded: Vec<u64>) -> Self {
-        Self { modulus, step, excluded, listed: None }
+    /// Numbers of any of some kinds, with a common multiple of all their steps.
+    pub(super) fn any_of(modulus: u64, kinds: Vec<Multiples>) -> Self {
+        Self { modulus, wanted: Wanted::Multiples(kinds) }
     }
 
     /// Numbers that leave one of some remainders, which are sorted.
     pub(super) fn with_remainders(modulus: u64, remainders: Vec<u64>) -> Self {
-        Self { listed: Some(remainders), ..Self::of(modulus) }
+        Self { modulus, wanted: Wanted::Remainders(remainders) }
     }
 
     fn contain(&self, remainder: u64) -> bool {
-        if let Some(listed) = &self.listed {
-            return listed.binary_search(&remainder).is_ok();
+        match &self.wanted {
+            Wanted::Multiples(kinds) => kinds.iter().any(|kind| kind.contain(remainder)),
+            Wanted::Remainders(listed) => listed.binary_search(&remainder).is_ok(),
         }
-        remainder.is_multiple_of(self.step)
-            && !self.excluded.iter().any(|&step| remainder.is_multiple_of(step))
     }
 
     /// The numbers below a bound that complete a remainder.
     fn ahead(&self, remainder: u64, bound: u128) -> Ahead {
-        let is_out_of_reach = |&step: &u64| {
-            let left = (step - remainder % step) % step;
-            u128::from(left) >= bound
+        let are_all = match &self.wanted {
+            Wanted::Multiples(kinds) => kinds.iter().any(|kind| kind.are_all_below(remainder, bound)),
+            Wanted::Remainders(_) => false,
         };
-        if self.listed.is_none() && self.step == 1 && self.excluded.iter().all(is_out_of_reach) {
+        if are_all {
             Ahead::Everything
         } else if self.may_be_reached(remainder, bound) {
             Ahead::Missing(remainder)
@@ -73,18 +81,43 @@ impl Residues {
         if bound >= u128::from(self.modulus) {
             return true;
         }
-        if let Some(listed) = &self.listed {
-            let next = listed.get(listed.partition_point(|&one| one < remainder)).copied().map(u128::from);
-            let first = listed.first().map(|&first| u128::from(first) + u128::from(self.modulus));
-            return next.or(first).is_some_and(|next| next - u128::from(remainder) < bound);
+        match &self.wanted {
+            Wanted::Multiples(kinds) => {
+                kinds.iter().any(|kind| kind.may_be_reached(self.modulus, remainder, bound))
+            }
+            Wanted::Remainders(listed) => {
+                let next =
+                    listed.get(listed.partition_point(|&one| one < remainder)).copied().map(u128::from);
+                let first = listed.first().map(|&first| u128::from(first) + u128::from(self.modulus));
+                next.or(first).is_some_and(|next| next - u128::from(remainder) < bound)
+            }
         }
+    }
+}
+
+impl Multiples {
+    fn contain(&self, remainder: u64) -> bool {
+        remainder.is_multiple_of(self.step)
+            && !self.excluded.iter().any(|&step| remainder.is_multiple_of(step))
+    }
+
+    /// Whether each number below a bound may be added to a remainder.
+    fn are_all_below(&self, remainder: u64, bound: u128) -> bool {
+        let is_out_of_reach = |&step: &u64| {
+            let left = (step - remainder % step) % step;
+            u128::from(left) >= bound
+        };
+        self.step == 1 && self.excluded.iter().all(is_out_of_reach)
+    }
+
+    fn may_be_reached(&self, modulus: u64, remainder: u64, bound: u128) -> bool {
         let (remainder, step) = (u128::from(remainder), u128::from(self.step));
         let mut added = (step - remainder % step) % step;
         for _ in 0..MAX_TRIED {
             if added >= bound {
                 return false;
             }
-            let reached = (remainder + added) % u128::from(self.modulus);
+            let reached = (remainder + added) % u128::from(modulus);
             if u64::try_from(reached).is_ok_and(|reached| self.contain(reached)) {
                 return true;
             }
@@ -95,15 +128,35 @@ impl Residues {
 }
 
 /// A place inside of the digits of a whole number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct DigitPlace {
     /// Digits that are still to come, at least.
     left: u32,
     /// Whether more may come.
     open: bool,
-    /// Whether all digits so far are those of the lower bound, of the upper bound.
-    at_low: bool,
-    at_high: bool,
+    /// The digits to come of the lower bound, if all digits so far are its own and these digits matter; and those of the
+    /// upper bound.
+    low: Vec<u8>,
+    high: Vec<u8>,
+}
+
+impl DigitPlace {
+    fn new(left: u32, open: bool, low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
+        // No digits are below zeros, and none above nines.
+        let unless_all = |digits: Option<&[u8]>, digit: u8| {
+            digits.filter(|digits| digits.iter().any(|&one| one != digit)).unwrap_or_default().to_vec()
+        };
+        Self { left, open, low: unless_all(low, 0), high: unless_all(high, 9) }
+    }
+
+    /// The place after a digit.
+    fn after(&self, digit: u8) -> Self {
+        let rest = |bound: &'_ [u8]| -> Option<Vec<u8>> {
+            bound.split_first().filter(|(first, _)| **first == digit).map(|(_, rest)| rest.to_vec())
+        };
+        let (low, high) = (rest(&self.low), rest(&self.high));
+        Self::new(self.left.saturating_sub(1), self.open, low.as_deref(), high.as_deref())
+    }
 }
 
 /// The ways on from a state.
@@ -114,11 +167,12 @@ pub(super) struct DigitState {
     pub(super) arcs: Vec<(u8, u8, usize)>,
 }
 
-/// Numbers between two bounds without a sign.
-pub(super) struct DigitAutomaton {
+/// The states for the numbers between two bounds without a sign.
+pub(super) struct Between {
     /// One for each length that a number may have.
     pub(super) starts: Vec<DigitState>,
-    pub(super) states: Vec<DigitState>,
+    /// Those that the automaton did not have before.
+    pub(super) added: Vec<DigitState>,
 }
 
 /// Which numbers of so many digits complete a remainder.
@@ -130,28 +184,20 @@ enum Ahead {
     Missing(u64),
 }
 
-/// The parts of an automaton that is being made.
-struct Explorer<'d> {
-    residues: &'d Residues,
-    low: &'d [u8],
-    high: Option<&'d [u8]>,
+/// Whole numbers of some residues. Intervals share the states that do not depend on their bounds.
+pub(super) struct DigitAutomaton {
+    residues: Residues,
     /// The modulus without its factors of two and five.
     others: u64,
     /// The number of digits that tells these factors.
     told_by: u32,
     numbers: HashMap<(DigitPlace, Vec<Ahead>), usize>,
     /// Each state with a remainder that leads to it.
-    todo: Vec<(DigitPlace, u64)>,
+    states: Vec<(DigitPlace, u64)>,
 }
 
 impl DigitAutomaton {
-    /// The automaton of some residues, or `None` where it has more than `most` states or takes too much work.
-    pub(super) fn new(
-        residues: &Residues,
-        (low, high): (&[u8], Option<&[u8]>),
-        most: Option<usize>,
-        work: &Work,
-    ) -> Option<Self> {
+    pub(super) fn new(residues: Residues) -> Self {
         let (mut others, mut told_by) = (residues.modulus.max(1), 0);
         for factor in [2, 5] {
             let mut times = 0;
@@ -160,40 +206,35 @@ impl DigitAutomaton {
             }
             told_by = told_by.max(times);
         }
-        let mut explorer =
-            Explorer { residues, low, high, others, told_by, numbers: HashMap::default(), todo: Vec::new() };
-        let starts = explorer.starts().into_iter().map(|place| explorer.state(place, 0, true)).collect();
-        let mut states = Vec::new();
-        while let Some(&(place, remainder)) = explorer.todo.get(states.len()) {
+        Self { residues, others, told_by, numbers: HashMap::default(), states: Vec::new() }
+    }
+
+    /// Adds the states for the numbers between two bounds. `None` where they are more than `most` or take too much work;
+    /// the automaton is of no use then.
+    pub(super) fn add_between(
+        &mut self,
+        (low, high): (&[u8], Option<&[u8]>),
+        most: Option<usize>,
+        work: &Work,
+    ) -> Option<Between> {
+        let first = self.states.len();
+        let starts = starts(low, high).into_iter().map(|place| self.state(&place, 0, true)).collect();
+        let mut added = Vec::new();
+        while let Some((place, remainder)) = self.states.get(first + added.len()).cloned() {
             // A remainder is paid for once, and most often is at one place.
-            if states.len() as u64 <= residues.modulus {
-                work.charge(WORK_FOR_A_STATE + 10 * explorer.told_by as usize);
+            if added.len() as u64 <= self.residues.modulus {
+                work.charge(WORK_FOR_A_STATE + 10 * self.told_by as usize);
             }
-            if most.is_some_and(|most| states.len() >= most) || work.is_spent() {
+            if most.is_some_and(|most| added.len() >= most) || work.is_spent() {
                 return None;
             }
-            states.push(explorer.state(place, remainder, false));
+            added.push(self.state(&place, remainder, false));
         }
-        Some(Self { starts, states })
-    }
-}
-
-impl Explorer<'_> {
-    /// One start for each length that a number may have.
-    fn starts(&self) -> Vec<DigitPlace> {
-        let length = |digits: &[u8]| u32::try_from(digits.len()).unwrap_or(u32::MAX);
-        let least = length(self.low);
-        let start = |left, open, at_low, at_high| DigitPlace { left, open, at_low, at_high };
-        match self.high.map(length) {
-            None => vec![start(least, false, true, false), start(least + 1, true, false, false)],
-            Some(most) => {
-                (least..=most).map(|left| start(left, false, left == least, left == most)).collect()
-            }
-        }
+        Some(Between { starts, added })
     }
 
     /// The ways on from a place. The first digit is no zero, unless it is the only one.
-    fn state(&mut self, place: DigitPlace, remainder: u64, is_first: bool) -> DigitState {
+    fn state(&mut self, place: &DigitPlace, remainder: u64, is_first: bool) -> DigitState {
         let mut state = DigitState::default();
         if place.left == 0 {
             state.may_end = self.residues.contain(remainder);
@@ -201,21 +242,12 @@ impl Explorer<'_> {
                 return state;
             }
         }
-        let digit_of = |digits: &[u8]| digits[digits.len() - place.left as usize];
-        let least = if place.at_low { digit_of(self.low) } else { 0 };
+        let least = place.low.first().copied().unwrap_or(0);
         let least = if is_first && (place.left > 1 || place.open) { least.max(1) } else { least };
-        let most = match self.high {
-            Some(high) if place.at_high => digit_of(high),
-            _ => 9,
-        };
+        let most = place.high.first().copied().unwrap_or(9);
         for digit in least..=most {
-            let next = DigitPlace {
-                left: place.left.saturating_sub(1),
-                open: place.open,
-                at_low: place.at_low && digit == digit_of(self.low),
-                at_high: place.at_high && self.high.is_some_and(|high| digit == digit_of(high)),
-            };
-            let Some(next) = self.number_of(next, self.after(remainder, digit)) else { continue };
+            let after = self.after(remainder, digit);
+            let Some(next) = self.number_of(place.after(digit), after) else { continue };
             match state.arcs.last_mut() {
                 Some((_, last, known)) if *known == next && *last + 1 == digit => *last = digit,
                 _ => state.arcs.push((digit, digit, next)),
@@ -247,10 +279,32 @@ impl Explorer<'_> {
             return None;
         }
         let next = self.numbers.len();
-        let number = *self.numbers.entry((place, left)).or_insert(next);
-        if number == next {
-            self.todo.push((place, remainder));
+        let key = (place, left);
+        if let Some(&known) = self.numbers.get(&key) {
+            return Some(known);
         }
-        Some(number)
+        self.states.push((key.0.clone(), remainder));
+        self.numbers.insert(key, next);
+        Some(next)
+    }
+}
+
+/// One start for each length that a number between two bounds may have.
+fn starts(low: &[u8], high: Option<&[u8]>) -> Vec<DigitPlace> {
+    let length = |digits: &[u8]| u32::try_from(digits.len()).unwrap_or(u32::MAX);
+    let least = length(low);
+    match high {
+        None => {
+            let longer = DigitPlace::new(least.saturating_add(1), true, None, None);
+            vec![DigitPlace::new(least, false, Some(low), None), longer]
+        }
+        Some(high) => {
+            let most = length(high);
+            let of_length = |left: u32| {
+                let (low, high) = (Some(low).filter(|_| left == least), Some(high).filter(|_| left == most));
+                DigitPlace::new(left, false, low, high)
+            };
+            (least..=most).map(of_length).collect()
+        }
     }
 }
