@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, Syntax};
 
-const PATTERNS: [(&str, [usize; 3], &str); 26] = [
+const PATTERNS: [(&str, [usize; 3], &str); 33] = [
     ("literal", [600, 6_000, 60_000], "«a»"),
     ("choice", [100, 1_000, 10_000], "«a§‖|»"),
     ("optional, then all", [30, 300, 3_000], "«a?»«a»"),
@@ -29,6 +29,13 @@ const PATTERNS: [(&str, [usize; 3], &str); 26] = [
     ("open groups", [600, 6_000, 60_000], "«(»"),
     ("escapes", [100, 1_000, 6_000], r"«\x{1F600}»"),
     ("lines", [50, 500, 5_000], "«^a$|»b"),
+    ("boundaries", [50, 500, 5_000], r"«\b[ab]+\b ?»"),
+    ("boundaries in counts", [3, 30, 300], r"([a-]{0,§}\b){§}"),
+    ("choice of boundaries", [20, 200, 2_000], r"(«a\b-|b\Ba§‖|»){3}"),
+    ("looks ahead", [20, 200, 2_000], "«(?=.*a§)».*"),
+    ("looks ahead in counts", [4, 40, 400], "(((?=a)a?|-){§}){§}"),
+    ("words that are excluded ahead", [20, 200, 2_000], "(?!«word§‖|»)[a-z0-9]*"),
+    ("excluded ahead in counts", [20, 200, 2_000], "((?!b)a?|-){§}"),
 ];
 
 /// The pattern replaces `@`.

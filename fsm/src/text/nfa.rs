@@ -52,20 +52,17 @@ impl Nfa {
 
     /// The same, with the arcs of each state side by side.
     pub(super) fn into_rows(mut self) -> NfaRows {
-        self.arcs.sort_unstable_by_key(|&(from, arc)| (from, arc.lo));
-        self.epsilons.sort_unstable();
-        let arc_rows = Rows::count(self.count, self.arcs.iter().map(|arc| arc.0));
-        let epsilon_rows = Rows::count(self.count, self.epsilons.iter().map(|pair| pair.0));
+        let arc_rows = sorted_rows(self.count, &mut self.arcs);
+        let epsilon_rows = sorted_rows(self.count, &mut self.epsilons);
         NfaRows { nfa: self, arc_rows, epsilon_rows }
     }
 
     /// Subset construction (Rabin and Scott 1959), of the reachable sets only. The letters of a set are
     /// swept from range end to range end, so that no table over an alphabet is needed.
     pub(crate) fn determinize(mut self, meter: &mut Meter) -> Result<RangeDfa, Failure> {
-        self.arcs.sort_unstable_by_key(|&(from, arc)| (from, arc.lo));
-        self.epsilons.sort_unstable();
-        let rows = Rows::count(self.count, self.arcs.iter().map(|arc| arc.0));
-        let epsilon_rows = Rows::count(self.count, self.epsilons.iter().map(|pair| pair.0));
+        meter.spend(self.count + self.arcs.len() + self.epsilons.len())?;
+        let rows = sorted_rows(self.count, &mut self.arcs);
+        let epsilon_rows = sorted_rows(self.count, &mut self.epsilons);
         let mut subsets = Subsets {
             nfa: &self,
             epsilon_rows,
@@ -97,7 +94,7 @@ impl Nfa {
             let is_final = set.contains(&Self::END);
             // Sorting the arcs of a large set again for each set is the larger part of the work; ranks turn
             // it into a counting sort.
-            if set.len() < MANY {
+            if set.iter().map(|&state| rows.of(state).len()).sum::<usize>() < MANY {
                 arcs.extend(set.iter().flat_map(|&state| &self.arcs[rows.of(state)]).map(|&(_, arc)| arc));
                 arcs.sort_unstable();
                 arcs.dedup();
@@ -105,6 +102,7 @@ impl Nfa {
                 let ranked = ranked.get_or_insert_with(|| RankedArcs::new(&self.arcs));
                 ranked.of(set.iter().map(|&state| rows.of(state)), &mut subsets.sorter, &mut arcs);
             }
+            meter.spend(arcs.len())?;
             // Mostly no two arcs read the same.
             if arcs.windows(2).all(|pair| pair[0].hi < pair[1].lo) {
                 let mut before = None;
@@ -228,8 +226,23 @@ impl NfaRows {
     }
 }
 
-/// Fewest states of a set whose arcs are sorted by rank.
-const MANY: usize = 32;
+/// Sorts what leaves each state, keeps each once, and returns the rows. Most rows are short, so this takes linear time.
+fn sorted_rows<T: Copy + Ord>(states: usize, pairs: &mut Vec<(NfaStateId, T)>) -> Rows<NfaStateId> {
+    let mut places = Rows::count(states, pairs.iter().map(|pair| pair.0));
+    let mut sorted = pairs.clone();
+    for &pair in &*pairs {
+        sorted[places.take_place(pair.0)] = pair;
+    }
+    for row in sorted.chunk_by_mut(|one, other| one.0 == other.0) {
+        row.sort_unstable();
+    }
+    sorted.dedup();
+    *pairs = sorted;
+    Rows::count(states, pairs.iter().map(|pair| pair.0))
+}
+
+/// Fewest arcs of a set that are sorted by rank.
+const MANY: usize = 64;
 
 /// The arcs of an automaton in order, each once.
 struct RankedArcs {
