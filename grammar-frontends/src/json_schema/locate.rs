@@ -22,6 +22,9 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 const TEXT_KEYWORDS: [&str; 6] =
     ["pattern", "format", "patternProperties", "propertyNames", "maxLength", "minLength"];
 
+/// Keywords whose schemas are about the same text.
+const PARTS: [&str; 7] = ["not", "allOf", "anyOf", "oneOf", "if", "then", "else"];
+
 /// The limit on all texts of a grammar together, as messages name it.
 const SUM_OF_TEXTS: &str = "text.max_total_steps";
 
@@ -72,10 +75,38 @@ fn place(
 fn found(normalizer: &Normalizer<'_>, rule: Option<RuleId>) -> Option<(String, Option<&'static str>)> {
     let places = normalizer.rule_origins.as_ref()?;
     let node = places.too_large().or_else(|| places.of_rule(rule?))?;
-    let members = normalizer.document.value(node).as_object();
-    let keyword = places
-        .too_large()
-        .and(members)
-        .and_then(|members| TEXT_KEYWORDS.into_iter().find(|keyword| members.contains_key(keyword)));
-    Some((normalizer.document.pointer(node), keyword))
+    let pointer = normalizer.document.pointer(node);
+    match places.too_large() {
+        Some(_) => Some(text_keyword(normalizer.document.value(node), pointer)),
+        None => Some((pointer, None)),
+    }
+}
+
+/// The keyword that makes the texts of a schema, in it or in the one part of it that has such keywords.
+fn text_keyword(schema: &json::Value<'_>, pointer: String) -> (String, Option<&'static str>) {
+    let mut found = Vec::new();
+    let mut todo = vec![(schema, pointer.clone())];
+    while let Some((schema, pointer)) = todo.pop() {
+        let Some(members) = schema.as_object() else { continue };
+        if let Some(keyword) = TEXT_KEYWORDS.into_iter().find(|keyword| members.contains_key(keyword)) {
+            found.push((pointer, Some(keyword)));
+            if found.len() > 1 {
+                break;
+            }
+            continue;
+        }
+        for keyword in PARTS {
+            match members.get(keyword) {
+                Some(part) if part.as_array().is_none() => todo.push((part, format!("{pointer}/{keyword}"))),
+                parts => {
+                    let parts = parts.and_then(|parts| parts.as_array()).into_iter().flatten().enumerate();
+                    todo.extend(parts.map(|(at, part)| (part, format!("{pointer}/{keyword}/{at}"))));
+                }
+            }
+        }
+    }
+    match <[_; 1]>::try_from(found) {
+        Ok([only]) => only,
+        Err(_) => (pointer, None),
+    }
 }

@@ -477,6 +477,17 @@ fn limits_of_later_stages() {
        │ Note: at `/properties/b/pattern`
     ───╯
     "#);
+    assert_snapshot!(schema(r#"{"properties": {"a": {"type": "string", "anyOf": [{"enum": ["x"]}, {"not": {"pattern": "a.{20}b"}}]}}}"#), @r#"
+    [json-schema/limit] Error: `pattern`: limit reached, more than 50000 states for its text; simplify it or raise `text.max_states`
+       ╭─[ schema.json:1:88 ]
+       │
+     1 │ {"properties": {"a": {"type": "string", "anyOf": [{"enum": ["x"]}, {"not": {"pattern": "a.{20}b"}}]}}}
+       │                                                                                        ────┬────
+       │                                                                                            ╰────── here
+       │
+       │ Note: at `/properties/a/anyOf/1/not/pattern`
+    ───╯
+    "#);
     assert_snapshot!(schema(r#"{"properties": {"a": {"propertyNames": {"allOf": [{"pattern": "a.{20}b"}, {"pattern": "c.{20}d"}]}}}}"#), @r#"
     [json-schema/limit] Error: `propertyNames`: limit reached, more than 50000 states for its text; simplify it or raise `text.max_states`
        ╭─[ schema.json:1:40 ]
