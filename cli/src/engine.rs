@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 pub(crate) use grammask::JsonValue;
 use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
-use grammask::fsm::{self, CompileOptions};
+use grammask::fsm::{self, AutomataError, Cause, CompileOptions};
 use grammask::gbnf;
 use grammask::ir::{Dispatch, Expr, ExprId, Pattern, PatternPart};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
@@ -20,9 +20,9 @@ use grammask::structural_tag::MemberOrder;
 use grammask::tool_formats::Reasoning;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{
-    BuildBackend, CaptureEnds, Color, CompiledGrammar, Compiler, Diagnostics, Grammar, MatchError, Matcher,
-    StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat, ToolRequest,
-    VocabularyOptions, pda,
+    BuildBackend, CaptureEnds, Color, CompileError, CompiledGrammar, Compiler, Diagnostics, Grammar,
+    MatchError, Matcher, StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat,
+    ToolRequest, VocabularyOptions, pda,
 };
 pub(crate) use grammask::{Capture, TokenId, TokenKind, TokenMask};
 
@@ -54,6 +54,7 @@ pub(crate) struct Rejected {
     pub(crate) rendered: String,
     /// The findings for other programs.
     pub(crate) findings: JsonValue,
+    is_limit: bool,
     message: String,
 }
 
@@ -64,6 +65,14 @@ impl std::fmt::Display for Rejected {
 }
 
 impl std::error::Error for Rejected {}
+
+/// Whether a limit was reached, so that nothing can be said of the structure or the text.
+pub(crate) fn is_limit(error: &anyhow::Error) -> bool {
+    error.is::<Indeterminate>()
+        || error.downcast_ref::<Rejected>().is_some_and(|error| error.is_limit)
+        || error.downcast_ref::<CompileError>().is_some_and(CompileError::is_limit)
+        || error.downcast_ref::<AutomataError>().is_some_and(|error| error.cause() == Cause::LimitReached)
+}
 
 /// A vocabulary and what it is called.
 pub(crate) struct Vocabulary {
@@ -408,7 +417,8 @@ fn read(text: &StructureText, schema: &SchemaArguments) -> Result<(Grammar, Vec<
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)
 }
 
-/// Whether a structure names tokens. One that cannot be read names none.
+/// Whether a structure names tokens. One that cannot be read names none. A text that may spell special tokens names none
+/// either: it is text where the vocabulary has none of them.
 pub(crate) fn names_tokens(text: &StructureText, schema: &SchemaArguments) -> bool {
     if !matches!(text.syntax, Syntax::Ebnf | Syntax::Lark | Syntax::StructuralTag) {
         return false;
@@ -499,6 +509,7 @@ fn reject(text: &StructureText, diagnostics: &Diagnostics) -> Rejected {
         // Colours are dropped again where standard error is no terminal.
         rendered: diagnostics.render(&text.text, &text.origin, Color::Always),
         findings: diagnostics.to_json(),
+        is_limit: diagnostics.iter().any(|one| one.code().ends_with("/limit")),
         message: diagnostics.to_string(),
     }
 }
@@ -609,13 +620,15 @@ impl Cursor {
     }
 }
 
-fn is_limit(error: &StepError) -> bool {
+fn is_step_limit(error: &StepError) -> bool {
     !matches!(error, StepError::Unspellable { .. } | StepError::NoStopToken)
 }
 
 fn explain(error: MatchError) -> anyhow::Error {
     match error {
-        MatchError::Limit(limit) if is_limit(&limit) => Indeterminate { message: limit.to_string() }.into(),
+        MatchError::Limit(limit) if is_step_limit(&limit) => {
+            Indeterminate { message: limit.to_string() }.into()
+        }
         other => other.into(),
     }
 }

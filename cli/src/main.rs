@@ -22,10 +22,10 @@ mod writer;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::arguments::Global;
-use crate::engine::{Indeterminate, Rejected};
+use crate::engine::Rejected;
 
 /// Grammars and their tables are thousands of small pieces that come and go together. The system's allocator joins each
 /// with its neighbours when it goes; this one does not, and keeps what lives together in the same pages.
@@ -72,7 +72,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let CommandLine { global, command } = CommandLine::parse();
+    let CommandLine { global, command } = match parsed() {
+        Ok(command_line) => command_line,
+        Err(error) => return refuse(&error),
+    };
     global.color.write_global();
     let result = match &command {
         Command::Generate(arguments) => command::generate::run(&global, arguments),
@@ -91,8 +94,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// The arguments of the process. The help of every command ends with the exit statuses.
+fn parsed() -> Result<CommandLine, clap::Error> {
+    let command = CommandLine::command().mut_subcommands(|command| command.after_help(EXIT_CODES));
+    CommandLine::from_arg_matches(&command.try_get_matches()?)
+}
+
+/// Help, or what is wrong with the arguments. They could not be read, so `--json` is looked for among them.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // Where it cannot be told, the status says it.
+    let _ = error.print();
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default();
+        let message = message.strip_prefix("error: ").unwrap_or(message);
+        let _ = output::line(serde_json::json!({ "error": message }));
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
 fn report(global: &Global, error: &anyhow::Error) -> ExitCode {
-    let code = if error.downcast_ref::<Indeterminate>().is_some() { 3 } else { 2 };
+    let code = if engine::is_limit(error) { 3 } else { 2 };
     let mut value = serde_json::json!({ "error": format!("{error:#}") });
     if let Some(rejected) = error.downcast_ref::<Rejected>() {
         let _ = write!(anstream::stderr(), "{}", rejected.rendered);

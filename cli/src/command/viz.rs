@@ -23,7 +23,7 @@ pub(crate) struct VizArguments {
     /// The form of the drawing; by default that of the file's ending, else SVG
     #[arg(long)]
     format: Option<Drawing>,
-    /// The file to write; without it the drawing goes to standard output
+    /// The file to write; `-` or nothing for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct VizArguments {
 pub(crate) fn run(global: &Global, arguments: &VizArguments) -> Result<ExitCode> {
     let grammar = engine::parse(&arguments.structure.read()?, &arguments.schema)?;
     let drawing = engine::draw(&grammar, arguments.rule.as_deref(), arguments.form())?;
-    match &arguments.output {
+    match arguments.output.as_ref().filter(|file| file.as_os_str() != "-") {
         Some(file) => {
             fs::write(file, drawing).with_context(|| format!("cannot write `{}`", file.display()))?;
         }

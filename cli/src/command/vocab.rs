@@ -24,9 +24,9 @@ pub(crate) struct VocabArguments {
     /// Shows the tokens that hold this text
     #[arg(long, value_name = "TEXT", conflicts_with = "ids", allow_hyphen_values = true)]
     find: Option<String>,
-    /// Shows at most this many tokens in a list
-    #[arg(long, default_value_t = 20, value_name = "COUNT")]
-    limit: usize,
+    /// Shows at most this many tokens in a list [default: 20, and all that `--ids` names]
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
 }
 
 fn parse_range(text: &str) -> Result<(u32, u32), String> {
@@ -40,14 +40,17 @@ fn parse_range(text: &str) -> Result<(u32, u32), String> {
 pub(crate) fn run(global: &Global, arguments: &VocabArguments) -> Result<ExitCode> {
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
     if !arguments.ids.is_empty() {
-        return list(global, &vocabulary, &numbered(&vocabulary, &arguments.ids)?);
-    }
-    if let Some(text) = &arguments.find {
-        let holds = |id: &TokenId| contains(vocabulary.bytes(*id), text.as_bytes());
-        let ids: Vec<TokenId> = vocabulary.ids().filter(holds).take(arguments.limit).collect();
+        let mut ids = numbered(&vocabulary, &arguments.ids)?;
+        ids.truncate(arguments.limit.unwrap_or(usize::MAX));
         return list(global, &vocabulary, &ids);
     }
-    summary(global, &vocabulary, arguments.limit)
+    let limit = arguments.limit.unwrap_or(20);
+    if let Some(text) = &arguments.find {
+        let holds = |id: &TokenId| contains(vocabulary.bytes(*id), text.as_bytes());
+        let ids: Vec<TokenId> = vocabulary.ids().filter(holds).take(limit).collect();
+        return list(global, &vocabulary, &ids);
+    }
+    summary(global, &vocabulary, limit)
 }
 
 /// The ids with these numbers.

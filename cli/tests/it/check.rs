@@ -90,6 +90,40 @@ fn mistakes_end_with_2() {
 }
 
 #[test]
+fn limits_end_with_3() {
+    for arguments in [
+        &["check", "--schema-text", r#"{"not": {"pattern": "a.{20}b"}}"#, "--text", "1"][..],
+        &["check", "--ebnf-text", "root ::= ~((\"a\" | \"b\")* \"a\" (\"a\" | \"b\"){20})", "--text", "1"],
+    ] {
+        let run = run(&[arguments, &["--json"]].concat());
+        assert_eq!(run.code, 3, "{arguments:?}: {run:?}");
+        assert!(run.json()["error"].as_str().is_some_and(|error| error.contains("limit")), "{run:?}");
+    }
+}
+
+#[test]
+fn wrong_arguments_are_told_as_json_too() {
+    let run = run(&["check", "--json", "--no-such-option"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.json()["error"].as_str().is_some_and(|error| error.contains("--no-such-option")), "{run:?}");
+    assert!(run.err.contains("--no-such-option"), "{run:?}");
+}
+
+#[test]
+fn the_help_of_every_command_has_the_exit_statuses() {
+    for command in ["generate", "check", "mask", "convert", "viz", "tools", "report", "vocab"] {
+        let run = run(&[command, "--help"]);
+        assert!(run.code == 0 && run.out.contains("Exit status:"), "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn a_drawing_goes_to_standard_output_if_asked() {
+    let run = run(&["viz", "--regex-text", "ab", "-o", "-"]);
+    assert!(run.code == 0 && run.out.starts_with("<svg"), "{run:?}");
+}
+
+#[test]
 fn a_missing_file_names_the_way_out() {
     let run = run(&["check", "--schema", "no-such-file.json", "--text", "1"]);
     assert!(run.err.contains("`no-such-file.json`") && run.err.contains("--schema-text"), "{}", run.err);

@@ -38,6 +38,11 @@ fn ids_are_looked_up() {
     let run = run(&["vocab", "--tokenizer", tokenizer(), "--ids", "97-98,256", "--json"]);
     let tokens: Vec<_> = run.json().as_array().unwrap().iter().map(|token| token["token"].clone()).collect();
     assert_eq!(tokens, ["a", "b", "name"]);
+    let count = |arguments: &[&str]| {
+        let all = [&["vocab", "--tokenizer", tokenizer(), "--json", "--ids", "97-126"], arguments].concat();
+        crate::program::run(&all).json().as_array().map(Vec::len)
+    };
+    assert_eq!((count(&[]), count(&["--limit", "3"])), (Some(30), Some(3)));
 }
 
 #[test]
