@@ -21,7 +21,7 @@ const HOLDERS: [(&str, &str); 14] = [
 ];
 
 /// The part at that place, and the size of a step.
-const HELD: [(&str, &str); 15] = [
+const HELD: [(&str, &str); 16] = [
     ("string", r#"{"const":"word§ and more"}"#),
     ("integer", r#"{"const":§}"#),
     ("enum", r#"{"enum":["a§",§,null,[§]]}"#),
@@ -35,6 +35,7 @@ const HELD: [(&str, &str); 15] = [
     ("suffix", r#"{"type":"string","pattern":"[ab]*a[ab]{3}§$"}"#),
     ("length", r#"{"type":"string","minLength":§,"maxLength":1§}"#),
     ("multiple", r#"{"type":"integer","multipleOf":1§}"#),
+    ("few multiples", r#"{"type":"integer","multipleOf":123456789,"minimum":§,"maximum":490000000000}"#),
     ("minimum", r#"{"type":"number","minimum":§,"exclusiveMaximum":9§.5}"#),
     ("format", r#"{"type":["string","null"],"format":"date-time","maxLength":1§}"#),
     ("array", r#"{"type":"array","items":{"const":§},"minItems":§}"#),

@@ -11,6 +11,7 @@
 //! multiples of none.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use grammask_grammar_ir::ExprId;
 
@@ -27,6 +28,9 @@ const MAX_FRACTIONS: u64 = 2_000;
 
 /// Multiples that are listed where telling them takes too many states.
 const MAX_LISTED: i128 = 4_096;
+
+/// Units of work for a multiple that is listed: it becomes a literal, and an edge for each of its digits.
+const WORK_FOR_A_MULTIPLE: usize = 20;
 
 /// The multiples of a step by their whole parts; or numbers of other conditions that depend on remainders.
 struct Fractions {
@@ -184,6 +188,23 @@ impl SchemaLowering<'_> {
 
     /// The numbers of a shape between two bounds, where its steps leave few and telling them takes too many states.
     pub(super) fn few_multiples(&self, shape: &NumberShape) -> Option<NumberShape> {
+        let (step, counts) = self.counts_of_few(shape)?;
+        let units = i128::from(step.units);
+        let mut values = Vec::new();
+        for count in counts {
+            self.normalizer.algebra.work.charge(WORK_FOR_A_MULTIPLE);
+            let value = Decimal::parse(&format!("{}e-{}", count.checked_mul(units)?, step.places))?;
+            values.extend(shape.contains(&value).then_some(value));
+        }
+        let kind = match shape.kind {
+            NumberKind::Integer => NumberKind::Integer,
+            NumberKind::Any | NumberKind::Fractional => NumberKind::Any,
+        };
+        Some(NumberShape { kind, ..NumberShape::finite(values) })
+    }
+
+    /// The step of a shape whose multiples are listed, and how many times it they are at least and at most.
+    pub(super) fn counts_of_few(&self, shape: &NumberShape) -> Option<(Divisor, RangeInclusive<i128>)> {
         let (low, high) = (&shape.lower.as_ref()?.value, &shape.upper.as_ref()?.value);
         let one = Divisor::ONE;
         let whole = (shape.kind == NumberKind::Integer).then_some(one);
@@ -198,19 +219,7 @@ impl SchemaLowering<'_> {
         // Rounding moves each end by less than two steps.
         let first = scaled(low, step.places)? / units - 2;
         let last = scaled(high, step.places)? / units + 2;
-        if last - first > MAX_LISTED {
-            return None;
-        }
-        let mut values = Vec::new();
-        for count in first..=last {
-            let value = Decimal::parse(&format!("{}e-{}", count.checked_mul(units)?, step.places))?;
-            values.extend(shape.contains(&value).then_some(value));
-        }
-        let kind = match shape.kind {
-            NumberKind::Integer => NumberKind::Integer,
-            NumberKind::Any | NumberKind::Fractional => NumberKind::Any,
-        };
-        Some(NumberShape { kind, ..NumberShape::finite(values) })
+        (last - first <= MAX_LISTED).then_some((step, first..=last))
     }
 
     /// The numbers of the fractions in the interval of a shape, if few enough states distinguish them.

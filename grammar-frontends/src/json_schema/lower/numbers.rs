@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
 
 use super::digits::{DigitForm, Digits, FractionForm, has_digits_alone};
@@ -50,22 +51,37 @@ impl SchemaLowering<'_> {
         &self,
         shapes: &'a [NumberShape],
     ) -> Vec<(Vec<&'a NumberShape>, Option<WholeNumbers>)> {
+        let bounds = |shape: &'a NumberShape| (shape.kind, &shape.lower, &shape.upper);
+        let mut whole: Vec<Option<WholeNumbers>> = match shapes {
+            [_] => vec![None],
+            _ => shapes.iter().map(WholeNumbers::of).collect(),
+        };
+        let mut alike: HashMap<_, usize> = HashMap::default();
+        for (shape, _) in shapes.iter().zip(&whole).filter(|(_, whole)| whole.is_some()) {
+            *alike.entry(bounds(shape)).or_default() += 1;
+        }
         let mut groups: Vec<(Vec<&NumberShape>, Option<WholeNumbers>)> = Vec::new();
-        for shape in shapes {
-            let is_simple = self.few_multiples(shape).is_none() && !self.has_long_numbers(shape);
-            let whole = WholeNumbers::of(shape).filter(|_| shapes.len() > 1 && is_simple);
-            let joined = whole.as_ref().is_some_and(|whole| {
-                groups.iter_mut().any(|(others, group)| {
-                    let is_alike = (shape.kind, &shape.lower, &shape.upper)
-                        == (others[0].kind, &others[0].lower, &others[0].upper);
-                    let joined = is_alike && group.as_mut().is_some_and(|group| group.join(whole));
-                    if joined {
-                        others.push(shape);
-                    }
-                    joined
-                })
+        // The last group of some bounds: trying all of them takes quadratic time.
+        let mut last: HashMap<_, usize> = HashMap::default();
+        for (shape, whole) in shapes.iter().zip(&mut whole) {
+            let whole = whole.take().filter(|_| {
+                alike.get(&bounds(shape)).is_some_and(|&shapes| shapes > 1)
+                    && self.counts_of_few(shape).is_none()
+                    && !self.has_long_numbers(shape)
             });
-            if !joined {
+            let known = last.get(&bounds(shape)).and_then(|&at: &usize| groups.get_mut(at));
+            let is_joined = match (&whole, known) {
+                (Some(whole), Some((others, Some(group)))) if group.fits(whole) => {
+                    group.join(whole);
+                    others.push(shape);
+                    true
+                }
+                _ => false,
+            };
+            if !is_joined {
+                if whole.is_some() {
+                    last.insert(bounds(shape), groups.len());
+                }
                 groups.push((vec![shape], whole));
             }
         }
@@ -109,6 +125,7 @@ impl SchemaLowering<'_> {
     /// The numbers of a shape, those with an exponent among them.
     fn number(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
         let listed = self.few_multiples(shape);
+        self.normalizer.check_work()?;
         let shape = listed.as_ref().unwrap_or(shape);
         let decimals = self.decimals(shape, node)?;
         let exponents = if self.has_long_numbers(shape) { None } else { self.exponents(shape) };

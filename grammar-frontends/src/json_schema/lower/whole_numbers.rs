@@ -43,15 +43,15 @@ impl WholeNumbers {
         Some(Self { modulus: common.units, kinds: vec![Multiples { step: step.units, excluded }] })
     }
 
-    /// Adds the numbers of another one, if one modulus is a multiple of the other.
-    pub(super) fn join(&mut self, other: &Self) -> bool {
-        let (less, more) = (self.modulus.min(other.modulus), self.modulus.max(other.modulus));
-        let joins = more.is_multiple_of(less);
-        if joins {
-            self.modulus = more;
-            self.kinds.extend_from_slice(&other.kinds);
-        }
-        joins
+    /// Whether one modulus is a multiple of the other.
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        self.modulus.max(other.modulus).is_multiple_of(self.modulus.min(other.modulus))
+    }
+
+    /// Adds the numbers of another one that fits.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.modulus = self.modulus.max(other.modulus);
+        self.kinds.extend_from_slice(&other.kinds);
     }
 }
 
