@@ -291,6 +291,11 @@ impl<'g> Printer<'g> {
                 // Writing to a string cannot fail.
                 TokenRef::Id(id) => _ = write!(self.out, "{id}"),
                 TokenRef::Name(name) => self.literal(name.as_bytes()),
+                TokenRef::Special(name) => {
+                    self.out.push_str("SpecialToken(");
+                    self.literal(name.as_bytes());
+                    self.out.push(')');
+                }
             }
         }
         self.out.push(')');

@@ -10,6 +10,9 @@ pub enum TokenRef {
     Id(u32),
     /// The special token with this name, or else the text token with exactly these bytes.
     Name(Box<str>),
+    /// The special token with this name. A vocabulary where it is a text token is refused, because the rest of the grammar
+    /// was made for a token that no text can be.
+    Special(Box<str>),
 }
 
 impl TokenRef {
@@ -35,7 +38,7 @@ impl fmt::Display for TokenRef {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Id(id) => id.fmt(formatter),
-            Self::Name(name) => write!(formatter, "\"{}\"", name.escape_debug()),
+            Self::Name(name) | Self::Special(name) => write!(formatter, "\"{}\"", name.escape_debug()),
         }
     }
 }

@@ -189,7 +189,7 @@ fn symbols(pattern: &Pattern) -> Vec<Symbol> {
         PatternPart::Text(text) => text.bytes().map(Symbol::Byte).collect(),
         PatternPart::Token(TokenRef::Id(id)) => vec![Symbol::Token(*id)],
         // A name that no vocabulary resolved is no token's.
-        PatternPart::Token(TokenRef::Name(_)) => vec![Symbol::Token(u32::MAX)],
+        PatternPart::Token(TokenRef::Name(_) | TokenRef::Special(_)) => vec![Symbol::Token(u32::MAX)],
     };
     pattern.parts().iter().flat_map(part).collect()
 }

@@ -137,7 +137,7 @@ const OPERATORS: [(&str, [usize; 3], &str); 26] = [
 ];
 
 /// Constructs that Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 23] = [
+const LARK: [(&str, [usize; 3], &str); 24] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
@@ -159,6 +159,11 @@ const LARK: [(&str, [usize; 3], &str); 23] = [
         "marks after free text",
         [10, 100, 1_000],
         "start: («c§‖ | »)* TEXT\nTEXT: /(.|\\n)*/\n«c§: h§ \"x\"\nh§[lazy]: TEXT \"<f§>\"\n»%ignore / +/",
+    ),
+    (
+        "special tokens after free text",
+        [10, 100, 1_000],
+        "start: («c§‖ | »)* TEXT\nTEXT: /(.|\\n)*/\n«c§: h§ \"x\"\nh§[lazy]: TEXT <f§>\n»%ignore / +/",
     ),
     ("optional text before a lazy rule", [10, 100, 1_000], "start: «\"a\"? » x\nx[lazy]: /b+c/"),
     (

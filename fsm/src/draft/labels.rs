@@ -21,7 +21,7 @@ impl Labels {
         for token in tokens {
             match token {
                 TokenRef::Id(id) => ids.push(*id),
-                TokenRef::Name(name) => return Err(Failure::unresolved(name)),
+                TokenRef::Name(name) | TokenRef::Special(name) => return Err(Failure::unresolved(name)),
             }
         }
         Ok(self.number(TokenLabel { ids: ids.into(), side }))

@@ -148,6 +148,7 @@ fn argument_hint(name: &str) -> &'static str {
         }
         "TagText" => "write `TagText(\"..\")`",
         "Token" | "ExcludeToken" => "write `Token(5, \"<name>\")`: ids and names of tokens",
+        "SpecialToken" => "write `Token(SpecialToken(\"<name>\"))`",
         "TokenTagDispatch" => {
             "write `TokenTagDispatch((5, e), loop_after_dispatch=true, excludes=(6,))`; no trigger is excluded"
         }

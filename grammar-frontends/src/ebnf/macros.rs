@@ -21,6 +21,8 @@ impl ExpressionLowering<'_> {
         let made = match name {
             Macro::Token | Macro::ExcludeToken => self.token(name, arguments),
             Macro::TagText => self.tag_text(arguments),
+            // It is an argument of the two above.
+            Macro::SpecialToken => Err(Wrong),
             Macro::TokenTagDispatch => self.token_tag_dispatch(arguments),
             Macro::Regex => self.regex(span, arguments),
             Macro::Substring => self.substring(span, arguments),
@@ -204,6 +206,12 @@ impl ExpressionLowering<'_> {
         match syntax {
             Syntax::Integer(id) => Ok(TokenRef::Id(*id)),
             Syntax::String(span) => Ok(TokenRef::Name(self.string(*span).into())),
+            Syntax::Macro { name: Macro::SpecialToken, arguments, .. } => match &arguments[..] {
+                [Argument { name: None, value: ArgumentValue::One(Syntax::String(span)) }] => {
+                    Ok(TokenRef::Special(self.string(*span).into()))
+                }
+                _ => Err(Wrong),
+            },
             _ => Err(Wrong),
         }
     }

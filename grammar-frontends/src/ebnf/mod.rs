@@ -26,7 +26,8 @@
 //!   two, here one to three of them; the bounds may be left out. There is at least one.
 //!
 //! - `Token(5, "<|name|>")` is one token of a set, `ExcludeToken(...)` one outside it: ids, or names that the
-//!   vocabulary resolves. `TagText("..")` is a text in which names of special tokens stand for those tokens.
+//!   vocabulary resolves. In both, `SpecialToken("<|name|>")` is a name that no text token may have. `TagText("..")` is a
+//!   text in which names of special tokens stand for those tokens.
 //! - `TagDispatch(("tag", e), ...)` is free text in which a tag must be followed by its expression. By name:
 //!   `loop_after_dispatch` (default true: free text again after the expression), `excludes=("s",)` (strings
 //!   that free text cannot hold), `stop_str=("s",)` (strings that end it, and belong to it). Also `stop_eos`

@@ -344,6 +344,7 @@ impl<R: FnMut(Fault)> BodyParser<'_, R> {
             Macro::TagDispatch
             | Macro::TagText
             | Macro::Token
+            | Macro::SpecialToken
             | Macro::ExcludeToken
             | Macro::TokenTagDispatch
             | Macro::Regex

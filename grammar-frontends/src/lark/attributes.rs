@@ -135,6 +135,11 @@ impl Attributes {
         self.lazy || self.end.is_some()
     }
 
+    /// Whether the rule takes the text as soon as it can, without an end or a bound on characters.
+    pub(super) fn is_lazy_alone(&self) -> bool {
+        self.lazy && self.end.is_none() && self.max_chars.is_none()
+    }
+
     /// The options of a rule whose text and end have these names, if the end has `end` bytes.
     pub(super) fn options(&self, name: Option<&str>, end_name: Option<&str>, end: u32) -> RuleOptions {
         RuleOptions {

@@ -24,13 +24,20 @@
 //! [`Places`] says which terminals begin at the same place. It gives two answers, *certainly* and *perhaps*, because it
 //! does not follow from which place a rule was called. A text that can be cut in two ways leads to two places at once. At
 //! the one a lazy rule may begin and at the other a terminal; that is *perhaps*, too.
+//!
+//! A lazy rule may also end with a special token, as in `head[lazy]: TEXT <tool_call>`. Let `X` be its text and `T` the token.
+//! No terminal reads `T`, so no texts are removed. Another terminal that begins where `X` begins may end inside of it, and what
+//! follows may read the remainder and then `T`. We refuse the grammar where that can happen, but for condition 3. The name
+//! of `T` is a [`TokenRef::Special`](grammask_grammar_ir::TokenRef::Special), so a vocabulary where `T` is text is refused.
 
 use std::collections::BTreeMap;
 
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::hash::{HashMap, HashSet};
-use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, Span, passes};
+use grammask_grammar_ir::{
+    Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, Span, TokenRef, passes,
+};
 
 use super::fault::Fault;
 use super::places::{Beginnings, Competitors, Places};
@@ -56,6 +63,8 @@ pub(super) struct Leaf {
 pub(super) enum LeafKind {
     /// A rule that commits.
     Lazy,
+    /// The text of a rule that commits, before the special token that ends it. The next leaf is that token.
+    Head,
     /// Another terminal.
     Text,
     /// A structure of JSON.
@@ -136,7 +145,8 @@ fn lost(
     leaves: &[Leaf],
     source: &str,
 ) -> Result<BTreeMap<usize, Lost>, Fault> {
-    if leaves.iter().all(|leaf| leaf.kind != LeafKind::Lazy) {
+    let has = |kind: LeafKind| leaves.iter().any(|leaf| leaf.kind == kind);
+    if !has(LeafKind::Lazy) && !has(LeafKind::Head) {
         return Ok(BTreeMap::new());
     }
     let mut unchanged = builder.clone();
@@ -146,10 +156,18 @@ fn lost(
     // The caller finishes the grammar later, and reports the error then.
     let Ok(grammar) = unchanged.clone().finish(root) else { return Ok(BTreeMap::new()) };
     let mut places = Places::new(&grammar, leaves);
-    let mut competitors = places.competitors(leaves)?;
+    let mut competitors = places.competitors(leaves, LeafKind::Lazy)?;
+    let mut beside_heads = places.competitors(leaves, LeafKind::Head)?;
     let beginnings = places.beginnings()?;
     let mut judge = Judge::new(unchanged, &grammar, leaves, &places, source)?;
-    judge.cross(&beginnings, &mut competitors)?;
+    judge.cross(&beginnings, &mut competitors, LeafKind::Lazy)?;
+    if has(LeafKind::Head) {
+        judge.cross(&beginnings, &mut beside_heads, LeafKind::Head)?;
+        let mut looks = 0;
+        for (index, heads) in beside_heads.iter().enumerate() {
+            judge.beside_heads(index, heads, &mut looks)?;
+        }
+    }
     // Terminals that compete with the same lazy rules.
     let mut groups: BTreeMap<(LeafKind, Competitors), Vec<usize>> = BTreeMap::new();
     for (index, competitors) in competitors.into_iter().enumerate() {
@@ -192,7 +210,12 @@ struct Judge<'j> {
     /// Pairs of lazy rules of which one loses texts to the other.
     pairs: usize,
     lost: BTreeMap<usize, Lost>,
+    /// Answers about heads, by the languages in question.
+    known: HashMap<HeadQuestion, bool>,
 }
+
+/// The languages of a leaf and of a head, and lazy rules that may begin after the leaf.
+type HeadQuestion = ((bool, usize), (bool, usize), Option<Vec<usize>>);
 
 impl<'j> Judge<'j> {
     fn new(
@@ -238,12 +261,18 @@ impl<'j> Judge<'j> {
             steps: MAX_STEPS,
             pairs: 0,
             lost: BTreeMap::new(),
+            known: HashMap::default(),
         })
     }
 
     /// Adds lazy rules that may begin beside a leaf because the text before was read in several ways. Two places are beside
     /// each other if both are after leaves that share a text, which begin at one place or at places beside each other.
-    fn cross(&mut self, beginnings: &Beginnings, competitors: &mut [Competitors]) -> Result<(), Fault> {
+    fn cross(
+        &mut self,
+        beginnings: &Beginnings,
+        competitors: &mut [Competitors],
+        kind: LeafKind,
+    ) -> Result<(), Fault> {
         let first = (beginnings.start, beginnings.start);
         let (mut met, mut stack) = (HashSet::from_iter([first]), vec![first]);
         let mut known: HashMap<(usize, usize), bool> = HashMap::default();
@@ -281,7 +310,7 @@ impl<'j> Judge<'j> {
             for (begun, beside) in [(begun, beside), (beside, begun)] {
                 let begins_there = |lazy: usize| beside.iter().any(|&(leaf, _)| leaf == lazy);
                 for &(lazy, _) in begun {
-                    if self.leaves[lazy].kind == LeafKind::Lazy && !begins_there(lazy) {
+                    if self.leaves[lazy].kind == kind && !begins_there(lazy) {
                         beside.iter().for_each(|&(leaf, _)| competitors[leaf].add_perhaps(lazy));
                     }
                 }
@@ -290,10 +319,132 @@ impl<'j> Judge<'j> {
         Ok(())
     }
 
+    /// Refuses a leaf that may begin where heads begin, if the leaf and what follows it read the text of one and its token
+    /// together. Lazy rules took the text before, or end with the token themselves.
+    fn beside_heads(&mut self, index: usize, heads: &Competitors, looks: &mut usize) -> Result<(), Fault> {
+        let kind = self.leaves[index].kind;
+        let ends_head = index > 0 && self.leaves[index - 1].kind == LeafKind::Head;
+        if heads.is_empty() || ends_head || matches!(kind, LeafKind::Lazy | LeafKind::Head) {
+            return Ok(());
+        }
+        // Leaves that may read a special token before any other one was read; by its name, if it has just one.
+        let (mut by_name, mut others) = (HashMap::<&str, Vec<usize>>::default(), Vec::new());
+        for met in self.places.before_special(index, |leaf| self.is_special(leaf)) {
+            match (self.grammar.expr(self.leaves[met].body), self.leaves[met].kind) {
+                (Expr::Token([TokenRef::Special(name)]), LeafKind::Token) => {
+                    by_name.entry(name).or_default().push(met);
+                }
+                (_, LeafKind::Token | LeafKind::Foreign) => others.push(met),
+                _ => {}
+            }
+        }
+        let lazy: Vec<usize> = self.places.lazy_after(&[index]);
+        let lazy: Vec<usize> =
+            lazy.into_iter().filter(|&lazy| self.leaves[lazy].kind == LeafKind::Lazy).collect();
+        *looks += self.places.size() + heads.all().count() * (1 + others.len());
+        if *looks > MAX_PAIRS {
+            let message = format!("it takes more than {MAX_PAIRS} steps to tell what reads special tokens");
+            let hint = "write fewer lazy rules that end with a special token, or a smaller grammar";
+            return Err(Fault::limit(message, hint));
+        }
+        for head in heads.all() {
+            let token = head + 1;
+            let mut meets: Vec<usize> = Vec::new();
+            if let Expr::Token([TokenRef::Special(name)]) = self.grammar.expr(self.leaves[token].body) {
+                meets.extend(by_name.get(&**name).into_iter().flatten());
+            }
+            for &met in &others {
+                if self.leaves[met].kind == LeafKind::Foreign || self.overlap((met, token))? {
+                    meets.push(met);
+                }
+            }
+            let is_apart = match kind {
+                LeafKind::Foreign => false,
+                LeafKind::Token if self.places.is_skipped(head) && self.overlap((index, token))? => false,
+                // Without a name that special tokens alone have, it may be text.
+                LeafKind::Token => meets.is_empty() || self.is_special(index),
+                _ => meets.is_empty() || !self.begins_head(index, head)?,
+            };
+            let is_alike = !is_apart
+                && matches!(kind, LeafKind::Text | LeafKind::Json)
+                && meets == [token]
+                && self.places.surely_follows(index, head)
+                && self.places.goes_on_alike(index, head);
+            if !is_apart && (!is_alike || self.head_ends_otherwise(index, head, &lazy)?) {
+                return self.refused_beside_head(index, head);
+            }
+        }
+        Ok(())
+    }
+
+    fn refused_beside_head(&self, index: usize, head: usize) -> Result<(), Fault> {
+        let (own, first) = (self.name(index), self.name(head));
+        let message = format!(
+            "the lazy rule {first} takes the text up to its special token, but {own}, which may begin where it does, and what follows it may read that token, too"
+        );
+        let hint = "let other text stand in one terminal that ends the rule, as in `start: call* rest`, or begin it with another character";
+        let span = self.leaves[index].span.or(self.leaves[head].span);
+        Err(Fault::placed("lark/lazy", message, hint, span))
+    }
+
+    /// Whether a leaf is a token that can be no text.
+    fn is_special(&self, index: usize) -> bool {
+        match self.grammar.expr(self.leaves[index].body) {
+            Expr::Token(tokens) => tokens.iter().all(|token| matches!(token, TokenRef::Special(_))),
+            _ => false,
+        }
+    }
+
+    /// A number of a leaf's language: leaves with the same one have the same texts.
+    fn language(&self, index: usize) -> (bool, usize) {
+        let texts = self.leaves[index].texts;
+        match self.grammar.as_rule(texts) {
+            Some(rule) => (true, rule.index()),
+            None => (false, texts.index()),
+        }
+    }
+
+    /// Whether the text of a head begins with a text of a leaf.
+    fn begins_head(&mut self, index: usize, head: usize) -> Result<bool, Fault> {
+        let question = (self.language(index), self.language(head), None);
+        if let Some(&known) = self.known.get(&question) {
+            return Ok(known);
+        }
+        let begins = self.any(&[index], |builder, texts| {
+            let own = not_empty(builder, texts.own[index]);
+            let begun = followed(builder, own, 0);
+            builder.intersection([texts.own[head], begun])
+        })?;
+        self.known.insert(question, begins);
+        Ok(begins)
+    }
+
+    /// Whether the text of a head begins with a text of a leaf, and the remainder is no text of that head. Nor is it one if
+    /// it begins with a text of some lazy rules.
+    fn head_ends_otherwise(&mut self, index: usize, head: usize, lazy: &[usize]) -> Result<bool, Fault> {
+        let question = (self.language(index), self.language(head), Some(lazy.to_vec()));
+        if let Some(&known) = self.known.get(&question) {
+            return Ok(known);
+        }
+        let ends_otherwise = self.any(&[index], |builder, texts| {
+            let others = choice(builder, &texts.loose, lazy);
+            let others = followed(builder, others, 0);
+            let not_others = builder.complement(others);
+            let alone = builder.intersection([texts.own[head], not_others]);
+            let other = builder.complement(alone);
+            let own = not_empty(builder, texts.own[index]);
+            let split = builder.sequence([own, other]);
+            builder.intersection([texts.own[head], split])
+        })?;
+        self.known.insert(question, ends_otherwise);
+        Ok(ends_otherwise)
+    }
+
     /// Whether two leaves have a text or token in common.
     fn overlap(&mut self, (one, other): (usize, usize)) -> Result<bool, Fault> {
         let kinds = [one, other].map(|index| self.leaves[index].kind);
-        if one == other {
+        let is_plain = |kind: &LeafKind| matches!(kind, LeafKind::Head | LeafKind::Text);
+        if one == other || kinds.iter().all(is_plain) && self.language(one) == self.language(other) {
             return Ok(true);
         }
         if kinds.contains(&LeafKind::Token) {
@@ -303,7 +454,9 @@ impl<'j> Judge<'j> {
             };
             let (one, other) = (tokens(one), tokens(other));
             let is_shared = || match (one, other) {
-                (Some(one), Some(other)) => one.iter().any(|token| other.contains(token)),
+                (Some(one), Some(other)) => {
+                    one.iter().any(|token| other.iter().any(|other| may_be_same(token, other)))
+                }
                 // All tokens but some.
                 _ => true,
             };
@@ -381,7 +534,8 @@ impl<'j> Judge<'j> {
             without(builder, own, lost, 0)
         };
         let following = self.places.following(members);
-        if following.is_empty() {
+        // The token after a head is no text.
+        if following.is_empty() || members.iter().all(|&index| self.leaves[index].kind == LeafKind::Head) {
             return Ok(false);
         }
         let begins_longer = self.any(members, |builder, texts| {
@@ -424,6 +578,7 @@ impl<'j> Judge<'j> {
         own: impl Fn(&mut GrammarBuilder, &Texts) -> ExprId,
     ) -> Result<bool, Fault> {
         let mut later = self.places.lazy_after(members);
+        later.retain(|&lazy| self.leaves[lazy].kind == LeafKind::Lazy);
         later.extend(lazy);
         later.sort_unstable();
         later.dedup();
@@ -486,7 +641,7 @@ impl<'j> Judge<'j> {
             }
             stack.extend(self.grammar.operands(expr));
         }
-        matches!(leaf.kind, LeafKind::Text | LeafKind::Lazy)
+        matches!(leaf.kind, LeafKind::Text | LeafKind::Lazy | LeafKind::Head)
     }
 
     /// A leaf as it is written. Those without a place stand in nested grammars, or are made of operators and directives.
@@ -565,6 +720,17 @@ fn literal_at(languages: &GrammarBuilder, mut texts: ExprId, begin: bool) -> Vec
     Vec::new()
 }
 
+/// Whether two tokens may be one, whatever the vocabulary.
+fn may_be_same(one: &TokenRef, other: &TokenRef) -> bool {
+    match (one, other) {
+        (TokenRef::Id(one), TokenRef::Id(other)) => one == other,
+        (TokenRef::Id(_), _) | (_, TokenRef::Id(_)) => true,
+        (TokenRef::Name(one) | TokenRef::Special(one), TokenRef::Name(other) | TokenRef::Special(other)) => {
+            one == other
+        }
+    }
+}
+
 fn not_empty(builder: &mut GrammarBuilder, texts: ExprId) -> ExprId {
     let any = builder.any_char();
     let anything = builder.repeat(any, 1, None);
@@ -579,7 +745,7 @@ fn choice(builder: &mut GrammarBuilder, texts: &[ExprId], members: &[usize]) -> 
 /// A regular language that has all texts of a leaf: those, or all with their first characters.
 fn around(builder: &mut GrammarBuilder, leaf: &Leaf) -> ExprId {
     match leaf.kind {
-        LeafKind::Lazy | LeafKind::Text => match builder.expr(leaf.texts) {
+        LeafKind::Lazy | LeafKind::Head | LeafKind::Text => match builder.expr(leaf.texts) {
             // Captures and counts of a terminal do not change its language.
             Expr::Rule(rule) => builder.body(rule).unwrap_or(leaf.texts),
             _ => leaf.texts,

@@ -134,7 +134,11 @@ impl Scope<'_, '_> {
     pub(super) fn special(&mut self, span: Span) -> Result<ExprId, Fault> {
         let written = self.text(span);
         let Some(list) = written.strip_prefix("<[").and_then(|rest| rest.strip_suffix("]>")) else {
-            return Ok(self.shared.builder.token([TokenRef::from(written)]));
+            let name = match self.shared.are_names_special {
+                true => TokenRef::Special(written.into()),
+                false => TokenRef::from(written),
+            };
+            return Ok(self.shared.builder.token([name]));
         };
         if list.trim() == "*" {
             return Ok(self.shared.builder.exclude_token(Vec::<u32>::new()));

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, passes};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, RuleId, RuleOptions, Span, TokenRef, passes};
 use indexmap::IndexSet;
 
 use super::attributes::{Attributes, CapturedName};
@@ -43,6 +43,9 @@ pub(super) struct Shared<'o> {
     pub(super) leaves: Option<Vec<Leaf>>,
     /// Terminals that commit.
     pub(super) lazy_terminals: HashSet<RuleId>,
+    /// Whether lazy rules end with special tokens. Then all tokens with names are special: one that is text could hold what
+    /// comes before the end of such a rule.
+    pub(super) are_names_special: bool,
 }
 
 /// Which text is being read.
@@ -123,6 +126,7 @@ pub(super) fn lower(
 
 impl<'a> Scope<'a, '_> {
     fn file(&mut self, file: &'a File, report: &mut dyn FnMut(Fault)) -> Option<RuleId> {
+        self.shared.are_names_special |= file.rules.iter().any(|rule| self.is_ended_by_token(rule));
         let mut rules = Vec::with_capacity(file.rules.len());
         for rule in &file.rules {
             if rule.is_numbered {
@@ -306,6 +310,14 @@ impl<'a> Scope<'a, '_> {
         {
             return self.bounded(rule, id, (&attributes, most), part);
         }
+        if !is_terminal
+            && attributes.is_lazy_alone()
+            && let Some((text, token)) = ended_by_token(&rule.body)
+        {
+            let texts = self.head(rule, text, token)?;
+            let options = self.rule_options(rule, &attributes, 0)?;
+            return self.skipping_after(rule, id, texts, options);
+        }
         let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
         let (languages, texts, options) = match attributes.end {
@@ -323,6 +335,42 @@ impl<'a> Scope<'a, '_> {
         }
         let kind = if attributes.commits() { LeafKind::Lazy } else { LeafKind::Text };
         let texts = self.leaf(self.text(rule.name), texts, languages, kind, Some(rule.name))?;
+        self.skipping_after(rule, id, texts, options)
+    }
+
+    fn is_ended_by_token(&self, rule: &RuleSyntax) -> bool {
+        let attributes = Attributes::read(self.source, &rule.attributes);
+        attributes.is_ok_and(|it| it.is_lazy_alone()) && ended_by_token(&rule.body).is_some()
+    }
+
+    /// The text of a lazy rule that ends with a special token, and that token: two leaves, one after the other.
+    fn head(&mut self, rule: &RuleSyntax, text: &[Syntax], token: Span) -> Result<ExprId, Fault> {
+        let name = self.text(token);
+        if name.starts_with("<[") {
+            return Err(Fault::unsupported(
+                "a lazy rule ends with a special token that has a name, and this is a list of ids",
+                "write the token by its name: `TEXT <tool_call>`",
+                token,
+            ));
+        }
+        let text = self.all(text, ExpressionLevel::Terminal)?;
+        let text = self.shared.builder.sequence(text);
+        let token_body = self.shared.builder.token([TokenRef::Special(name.into())]);
+        let first =
+            self.leaf(self.text(rule.name), text, Languages::of(text), LeafKind::Head, Some(rule.name))?;
+        let last =
+            self.leaf("literal", token_body, Languages::of(token_body), LeafKind::Token, Some(token))?;
+        Ok(self.shared.builder.sequence([first, last]))
+    }
+
+    /// The body of a rule that stands for one terminal, with its options.
+    fn skipping_after(
+        &mut self,
+        rule: &RuleSyntax,
+        id: RuleId,
+        texts: ExprId,
+        options: RuleOptions,
+    ) -> Result<ExprId, Fault> {
         // A rule of this kind stands for one terminal. The skipped text after it is no part of it, so the
         // terminal becomes a rule of its own.
         match self.skipped {
@@ -677,6 +725,18 @@ impl<'a> Scope<'a, '_> {
 
     pub(super) fn text(&self, span: Span) -> &'a str {
         &self.source[span.start as usize..span.end as usize]
+    }
+}
+
+/// The parts of a body before a special token that ends it, and the token.
+fn ended_by_token(body: &Syntax) -> Option<(&[Syntax], Span)> {
+    let parts = match body {
+        Syntax::Sequence(parts) => &parts[..],
+        one => std::slice::from_ref(one),
+    };
+    match parts.split_last()? {
+        (&Syntax::Special(token), text) => Some((text, token)),
+        _ => None,
     }
 }
 

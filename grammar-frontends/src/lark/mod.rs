@@ -33,9 +33,12 @@
 //!   match; `suffix="..."` and `stop=/.../` (which are one attribute) end the rule where such a text first
 //!   ends. All three *commit*: where such a rule may begin and its text has been read, nothing else that
 //!   could begin there goes on. In `start: call* rest` a text that begins a call is no part of the rest.
-//!   Where that cannot be enforced, the grammar is refused (`lark/lazy`). Attribute `max_chars=n` bounds the
+//!   Where that cannot be enforced, the grammar is refused (`lark/lazy`). A rule with `lazy` alone may end with the name of
+//!   a special token: `head[lazy]: TEXT <tool_call>`. Then all tokens with names are special, and a vocabulary in which one
+//!   is text is refused. Attribute `max_chars=n` bounds the
 //!   characters of the text before that end, or of the whole where there is none. By itself it also bounds
-//!   rules made of rules that are not recursive, if no rule of the grammar commits.
+//!   rules made of rules, if no rule of the grammar commits. Such a bound over recursion, special tokens or rules with
+//!   options is refused with its place.
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
 //!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
 //!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.

@@ -83,6 +83,7 @@ fn read_all<'o>(
         origin: SourceOrigin::Main,
         leaves,
         lazy_terminals: HashSet::new(),
+        are_names_special: false,
     };
     let root = shared.builder.declare("root").map_err(broken)?;
     let start = read(&mut shared, source).map_err(|faults| located(source, faults, options))?;

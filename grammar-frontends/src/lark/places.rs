@@ -157,11 +157,11 @@ impl Places {
         drawing.places
     }
 
-    /// For each leaf, the lazy rules that may begin where it begins.
-    pub(super) fn competitors(&mut self, leaves: &[Leaf]) -> Result<Vec<Competitors>, Fault> {
+    /// For each leaf, the lazy rules of a kind that may begin where it begins.
+    pub(super) fn competitors(&mut self, leaves: &[Leaf], kind: LeafKind) -> Result<Vec<Competitors>, Fault> {
         let mut all = vec![Competitors::default(); leaves.len()];
         let mut looks = 0_usize;
-        for lazy in (0..leaves.len()).filter(|&index| leaves[index].kind == LeafKind::Lazy) {
+        for lazy in (0..leaves.len()).filter(|&index| leaves[index].kind == kind) {
             looks += 5 * self.blanks.len() + leaves.len();
             if looks > MAX_LOOKS {
                 let message = format!("it takes more than {MAX_LOOKS} steps to tell where lazy rules begin");
@@ -262,6 +262,38 @@ impl Places {
         let next = reached(&self.blanks, &behind, |_, _| true);
         let begins = |lazy: usize| self.reads[lazy].iter().any(|&(from, _)| next[from]);
         self.followed.keys().copied().filter(|&lazy| begins(lazy)).collect()
+    }
+
+    /// Whether a rule may pass over a leaf where it reads it.
+    pub(super) fn is_skipped(&self, leaf: usize) -> bool {
+        self.may_be_skipped[leaf]
+    }
+
+    /// How many places there are.
+    pub(super) fn size(&self) -> usize {
+        self.blanks.len()
+    }
+
+    /// The leaves that may follow a leaf, directly or after others that may be text.
+    pub(super) fn before_special(&self, leaf: usize, is_special: impl Fn(usize) -> bool) -> Vec<usize> {
+        let reads = |leaf: usize| self.reads[leaf].iter().map(|&(_, to)| to);
+        let (mut is_met, mut found) = (vec![false; self.blanks.len()], Vec::new());
+        let mut stack: Vec<Node> = reads(leaf).collect();
+        while let Some(node) = stack.pop() {
+            if std::mem::replace(&mut is_met[node], true) {
+                continue;
+            }
+            stack.extend(self.blanks[node].iter().map(|&(to, _)| to));
+            for &next in &self.read_from[node] {
+                found.push(next);
+                if !is_special(next) {
+                    stack.extend(reads(next));
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// The leaves that may follow some leaves, directly or later.

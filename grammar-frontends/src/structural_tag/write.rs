@@ -159,7 +159,7 @@ fn tags(tags: &[Tag]) -> Vec<JsonValue> {
 fn token(token: &TokenRef) -> JsonValue {
     match token {
         TokenRef::Id(id) => (*id).into(),
-        TokenRef::Name(name) => text(name),
+        TokenRef::Name(name) | TokenRef::Special(name) => text(name),
     }
 }
 

@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::lark::{LarkOptions, parse};
+use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
 use grammask_oracle::Recogniser;
 use grammask_oracle::random::Rng;
 
@@ -44,12 +46,44 @@ const TERMINALS: &[Terminal] = &[
     plain("/[ab]+/", |text| only(text, b"ab")),
     plain("/[abc]+/", |text| only(text, b"abc")),
     plain("/[ac]*b/", |text| ends(text, b"ac", b"b")),
+    plain("<T>", |text| text == b"T"),
     lazy("v", "v[lazy]: \"b\"", |text| text == b"b"),
     lazy("w", "w[lazy]: /[abc]*ca/", |text| ends(text, b"abc", b"ca")),
     lazy("x", "x[suffix=\"c\"]: /[ab]*/", |text| ends(text, b"ab", b"c")),
     lazy("y", "y[lazy]: /[ab]*c/", |text| ends(text, b"ab", b"c")),
     lazy("z", "z[stop=\"b\"]: /[a ]*/", |text| ends(text, b"a ", b"b")),
+    lazy("h", "h[lazy]: /[abc]*/ <T>", |text| ends(text, b"abc", b"T")),
+    lazy("k", "k[lazy]: \"a\" /b*/ <T>", |text| {
+        text.strip_prefix(b"a").is_some_and(|text| ends(text, b"b", b"T"))
+    }),
 ];
+
+/// The special token, which texts have as the letter `T`.
+const TOKEN: u32 = 7;
+
+struct Names;
+
+impl TokenNames for Names {
+    fn special(&self) -> Vec<(&str, u32)> {
+        vec![("<T>", TOKEN)]
+    }
+
+    fn text(&self, _: &[u8]) -> Option<u32> {
+        None
+    }
+
+    fn kind(&self, id: u32) -> TokenSort {
+        if id == TOKEN { TokenSort::Special } else { TokenSort::Nothing }
+    }
+
+    fn stop(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn count(&self) -> usize {
+        1
+    }
+}
 
 /// The terminal that `%ignore` skips.
 const IGNORED: usize = 0;
@@ -66,8 +100,8 @@ fn shape(rng: &mut Rng, depth: usize, rules: usize) -> Shape {
     let parts = |rng: &mut Rng| (0..rng.between(2, 3)).map(|_| shape(rng, depth - 1, rules)).collect();
     match rng.below(if depth == 0 { 4 } else { 9 }) {
         0 if rules > 0 => Shape::Rule(rng.below(rules)),
-        0..=2 => Shape::Terminal(rng.between(1, 7)),
-        3 => Shape::Terminal(rng.between(8, TERMINALS.len() - 1)),
+        0..=2 => Shape::Terminal(rng.between(1, 8)),
+        3 => Shape::Terminal(rng.between(9, TERMINALS.len() - 1)),
         4 | 5 => Shape::Sequence(parts(rng)),
         6 | 7 => Shape::Choice(parts(rng)),
         _ => {
@@ -278,10 +312,49 @@ fn terminals_end_rules() {
     }
 }
 
+/// A rule that ends with a special token commits, too: alone where it may begin, or nothing is compiled.
+#[test]
+fn special_tokens_end_lazy_rules() {
+    let read = |source: &str| parse(source, &LarkOptions::default());
+    let call = "tool: head \"{}\" </T>\nhead[lazy]: TEXT <T>\nTEXT: /(.|\\n)*/\n";
+    for start in [
+        "start: tool* tail\ntail: TEXT",
+        "start: (think | tool)* tail\nthink[lazy]: TEXT \"<think>\"\ntail: TEXT",
+        "start: tool* tail\ntail: TEXT\n%ignore \" \"",
+        "start: (other | tool)* tail\nother: other_head \"[]\"\nother_head[lazy]: TEXT <U>\ntail: TEXT",
+        "start: (text | tool)*\ntext: TEXT",
+        "start: think? tool* tail\nthink: <think> TEXT </think>\ntail: TEXT",
+    ] {
+        let grammar = read(&format!("{start}\n{call}")).unwrap().to_string();
+        assert!(grammar.contains("Token(SpecialToken(\"<T>\"))"), "{grammar}");
+        let again = ebnf::parse(&grammar, &EbnfOptions::default()).unwrap();
+        assert_eq!(again.to_string(), grammar);
+    }
+    let refused = |source: &str| read(source).unwrap_err().to_string();
+    for (start, part) in [
+        ("start: tool* tail (<T> TEXT)?\ntail: TEXT", "1:20: error: the lazy rule `head`"),
+        ("start: tool* <[*]>*", "1:14: error: the lazy rule `head`"),
+        ("start: tool* tail <[5-9]>?\ntail: TEXT", "1:19: error: the lazy rule `head`"),
+        ("start: tool* | /[a-z]/ tool", "1:16: error: the lazy rule `head`"),
+    ] {
+        let report = refused(&format!("{start}\n{call}"));
+        assert!(report.starts_with(part) && report.contains("special token"), "{start}: {report}");
+    }
+    for (head, part) in [
+        ("head[lazy]: /a/ <[5]>", "2:17: error: a lazy rule ends with a special token that has a name"),
+        ("head[lazy]: <T> /a/", "2:13: error: this can stand in a rule, but not in a terminal"),
+        ("head[stop=\"b\"]: /a*/ <T>", "2:22: error: this can stand in a rule, but not in a terminal"),
+    ] {
+        let report = refused(&format!("start: head\n{head}"));
+        assert!(report.starts_with(part), "{head}: {report}");
+    }
+}
+
 #[test]
 fn lazy_rules_commit_as_defined() {
     let (cases, seed) = (number("GRAMMASK_CASES", 1_000), number("GRAMMASK_SEED", 0));
     let [plain, spaced] = [texts(b"abc", 5), texts(b"abc ", 4)];
+    let [marked, spaced_marked] = [texts(b"abcT", 4), texts(b"abcT ", 3)];
     let (mut with_lazy, mut compiled) = (0, 0);
     for seed in seed..seed + cases {
         let mut rng = Rng::new(seed);
@@ -316,15 +389,25 @@ fn lazy_rules_commit_as_defined() {
         compiled += usize::from(has_lazy);
         let mut automaton = Automaton { rules: &rules, skips, states: 1, arrows: Vec::new() };
         let last = automaton.draw(&start, 0);
-        let recogniser = Recogniser::new(&grammar);
-        for text in if skips { &spaced } else { &plain } {
+        let resolved = resolve_tokens(&grammar, &Names).unwrap();
+        let recogniser = Recogniser::new(&resolved);
+        let has_token = source.contains("<T>");
+        let read = |text: &[u8]| {
+            let mut chart = recogniser.begin();
+            let mut symbols = text.iter();
+            symbols.all(|&symbol| if symbol == b'T' { chart.push_token(TOKEN) } else { chart.push(symbol) })
+                && chart.is_complete()
+        };
+        for text in match (skips, has_token) {
+            (false, false) => &plain,
+            (false, true) => &marked,
+            (true, false) => &spaced,
+            (true, true) => &spaced_marked,
+        } {
             let wanted = accepts(&automaton, last, text);
+            let is_read = read(text);
             let text = String::from_utf8_lossy(text);
-            assert_eq!(
-                recogniser.accepts(text.as_bytes()),
-                wanted,
-                "seed {seed}, {text:?}\n{source}\n{grammar}"
-            );
+            assert_eq!(is_read, wanted, "seed {seed}, {text:?}\n{source}\n{grammar}");
         }
     }
     assert!(3 * compiled > with_lazy, "{compiled} of {with_lazy} are read");

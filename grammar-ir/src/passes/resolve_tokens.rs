@@ -63,6 +63,10 @@ enum Kind {
         "rule `{rule}`: the vocabulary has no token {token}; correct it, or declare it when the vocabulary is made"
     )]
     NoSuchToken { rule: String, token: TokenRef },
+    #[error(
+        "rule `{rule}`: the vocabulary's token {token} is text, and this has to be a special token; write it as text, in quotes"
+    )]
+    TextToken { rule: String, token: TokenRef },
     #[error("resolving tokens: {0}")]
     Grammar(GrammarError),
     #[error("the names of the vocabulary's special tokens are too long; leave some out")]
@@ -73,7 +77,7 @@ impl ResolveTokensError {
     /// The name of the rule that mentions the token.
     pub fn rule(&self) -> Option<&str> {
         match &self.kind {
-            Kind::NoSuchToken { rule, .. } => Some(rule),
+            Kind::NoSuchToken { rule, .. } | Kind::TextToken { rule, .. } => Some(rule),
             _ => None,
         }
     }
@@ -169,6 +173,7 @@ impl SpecialNames {
         match token {
             TokenRef::Id(id) => (names.kind(*id) != TokenSort::Nothing).then_some(*id),
             TokenRef::Name(name) => find(name, self, names),
+            TokenRef::Special(name) => self.by_name.get(name).copied(),
         }
     }
 }
@@ -189,6 +194,7 @@ fn check_tokens(
     let exists = |token: &TokenRef| match token {
         TokenRef::Id(id) => names.kind(*id) != TokenSort::Nothing,
         TokenRef::Name(name) => find(name, special, names).is_some(),
+        TokenRef::Special(name) => special.by_name.contains_key(name),
     };
     let mut is_met = vec![false; grammar.expr_count()];
     let mut stack = Vec::new();
@@ -207,7 +213,7 @@ fn check_tokens(
                 // To exclude an absent token is harmless, but a misspelt name is not.
                 Expr::Token(tokens) => tokens.iter().find(|token| !exists(token)),
                 Expr::ExcludeToken(tokens) => {
-                    tokens.iter().find(|token| matches!(token, TokenRef::Name(_)) && !exists(token))
+                    tokens.iter().find(|token| !matches!(token, TokenRef::Id(_)) && !exists(token))
                 }
                 Expr::TagDispatch(dispatch) => {
                     let patterns = dispatch.triggers.iter().chain(dispatch.stops);
@@ -221,7 +227,13 @@ fn check_tokens(
                 _ => None,
             };
             if let Some(token) = missing {
-                let kind = Kind::NoSuchToken { rule: rule.name().into(), token: token.clone() };
+                let (rule_name, token) = (rule.name().into(), token.clone());
+                let kind = match &token {
+                    TokenRef::Special(name) if names.text(name.as_bytes()).is_some() => {
+                        Kind::TextToken { rule: rule_name, token }
+                    }
+                    _ => Kind::NoSuchToken { rule: rule_name, token },
+                };
                 return Err(ResolveTokensError { kind, span: rule.span() });
             }
         }
@@ -301,6 +313,7 @@ impl<N: TokenNames> Resolver<'_, N> {
         match token {
             TokenRef::Id(id) => Some(*id),
             TokenRef::Name(name) => find(name, self.special, self.names),
+            TokenRef::Special(name) => self.special.by_name.get(name).copied(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tokens that the grammar takes as a whole, against the naive recogniser.
 
+use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_ir::passes::{TokenNames, TokenSort, resolve_tokens};
 use grammask_grammar_ir::{DispatchEnd, Grammar, GrammarBuilder, TagDispatch};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
@@ -351,4 +352,36 @@ fn masks_among_many_tags_equal_the_oracle() {
         }
     }
     assert!(compared > 50, "{compared}");
+}
+
+/// A lazy rule in Lark ends with a special token, and the rest of the text reads no such token. Where it is text, nothing is
+/// compiled.
+#[test]
+fn special_tokens_end_lazy_rules_of_lark() {
+    let source =
+        "start: tool* tail\ntool: head \"{}\" </T>\nhead[lazy]: TEXT <T>\ntail: TEXT\nTEXT: /(.|\\n)*/\n";
+    let tokens = ["<T>", "</T>", "<", "T", ">", "{}", "a", "\n"];
+    let compile = |special: &[u32]| {
+        let options = VocabularyOptions::default().special_ids(special.iter().copied()).stop_ids([]);
+        let vocabulary = Vocabulary::from_tokens(tokens.map(Some), &options).unwrap();
+        Compiler::new(vocabulary).lark(source, &LarkOptions::default())
+    };
+    let compiled = compile(&[0, 1]).unwrap();
+    let accepts = |ids: &[u32]| {
+        let mut matcher = compiled.matcher();
+        let read = |id: u32| compiled.vocabulary().id(id).unwrap();
+        let read = ids.iter().take_while(|&&id| matcher.accept_token(read(id)).is_ok()).count();
+        (read, matcher.is_completed())
+    };
+    for (ids, wanted) in [
+        (&[6, 7, 2, 3, 4, 5][..], (6, true)),
+        (&[6, 0, 5, 1, 6, 0, 5, 1, 7], (9, true)),
+        (&[6, 0, 6], (2, false)),
+        (&[0, 5, 6], (2, false)),
+        (&[6, 1], (1, true)),
+    ] {
+        assert_eq!(accepts(ids), wanted, "{ids:?}");
+    }
+    let refused = compile(&[1]).unwrap_err().to_string();
+    assert!(refused.contains("the vocabulary's token \"<T>\" is text"), "{refused}");
 }
