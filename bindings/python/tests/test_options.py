@@ -30,6 +30,8 @@ PYTHON = {
         "numbers": "numbers",
         "formats": "formats",
         "unsupported": "unsupported",
+        # Only a schema says so, by `x-guidance`.
+        "one_of": "",
         "retriever": "retriever",
         "limits": "limits",
         "interrupt": "interrupt",

@@ -88,6 +88,7 @@ impl SimpleSchema {
             numbers,
             formats: _,
             unsupported: _,
+            one_of: _,
             retriever: _,
             limits,
             interrupt: _,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::document::json::{Members, Value};
-use super::options::{JsonSchemaOptions, Unsupported, Whitespace};
+use super::options::{JsonSchemaOptions, OneOf, Unsupported, Whitespace};
 use crate::diagnostic::{Diagnostic, Result};
 
 const KEYWORD: &str = "x-guidance";
@@ -35,8 +35,11 @@ pub(super) fn with_options_of<'o>(
             }
             ("coerce_one_of" | "json_allow_general_unicode_escapes", Value::Bool(false))
             | ("whitespace_pattern" | "json_allowed_escapes", Value::Null) => {}
-            ("coerce_one_of", _) => {
-                return Err(refused(name, "`coerce_one_of` is not supported", "write `anyOf` for `oneOf`"));
+            ("coerce_one_of", Value::Bool(true)) => options.one_of = OneOf::AsAnyOf,
+            ("whitespace_pattern", _) => {
+                let hint =
+                    "set `whitespace_flexible`: true for JSON's whitespace, false for the separators alone";
+                return Err(refused(name, "a pattern of whitespace is not supported", hint));
             }
             _ => {
                 let message = format!("`{name}` with this value is not supported");

@@ -28,6 +28,8 @@ pub struct JsonSchemaOptions {
     pub formats: Formats,
     /// The treatment of an assertion that cannot be enforced. Default: [`Unsupported::Refuse`].
     pub unsupported: Unsupported,
+    /// The meaning of `oneOf`, which only a schema changes: `x-guidance`.
+    pub(super) one_of: OneOf,
     /// Where documents come from that references lead to. Default: none; such references are refused.
     pub retriever: Option<Retriever>,
     /// Bounds on size and work.
@@ -48,6 +50,7 @@ impl Default for JsonSchemaOptions {
             numbers: Numbers::PRINTED,
             formats: Formats::Enforced,
             unsupported: Unsupported::Refuse,
+            one_of: OneOf::Exclusive,
             retriever: None,
             limits: JsonSchemaLimits::default(),
             interrupt: Interrupt::never(),
@@ -89,6 +92,15 @@ setters! { JsonSchemaOptions {
     interrupt: Interrupt,
     limits: JsonSchemaLimits,
 } }
+
+/// How many alternatives of `oneOf` may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OneOf {
+    /// One, as JSON Schema says.
+    Exclusive,
+    /// One or more, as in `anyOf`.
+    AsAnyOf,
+}
 
 /// Which of the texts that stand for one JSON value are in the grammar: whitespace, escapes and numbers at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

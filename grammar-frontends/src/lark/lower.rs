@@ -57,6 +57,15 @@ pub(super) enum SourceOrigin {
     Named,
 }
 
+/// Where the text of `%ignore` may come.
+#[derive(Clone, Copy, Default)]
+struct Skipping {
+    /// Whether it may come before everything else.
+    initially: bool,
+    /// How often in a row, `None` for any number.
+    most: Option<u32>,
+}
+
 /// Whether skipped text may come between the parts of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpressionLevel {
@@ -153,8 +162,8 @@ impl<'a> Scope<'a, '_> {
         for &name in &file.broken {
             self.names.entry(self.text(name)).or_insert(Definition::Broken);
         }
-        let initial_skip = self.options(file, report);
-        if let Err(fault) = self.ignored(&file.ignored) {
+        let skipping = self.options(file, report);
+        if let Err(fault) = self.ignored(&file.ignored, skipping.most) {
             report(fault);
         }
         self.read_numbered(&file.rules, report);
@@ -182,7 +191,7 @@ impl<'a> Scope<'a, '_> {
                 return None;
             }
         };
-        match (initial_skip, self.skipped) {
+        match (skipping.initially, self.skipped) {
             (true, Some(skipped)) => self.after_skipped(skipped, start).map_err(&mut *report).ok(),
             _ => Some(start),
         }
@@ -236,9 +245,9 @@ impl<'a> Scope<'a, '_> {
         self.shared.builder.define(rule, body).map_err(|error| no_room(&error, name))
     }
 
-    /// Reads the options, and says whether skipped text may come before everything else.
-    fn options(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> bool {
-        let mut initial_skip = false;
+    /// Reads the options, which say where skipped text may come.
+    fn options(&mut self, file: &File, report: &mut dyn FnMut(Fault)) -> Skipping {
+        let mut skipping = Skipping::default();
         for &(value, at) in &file.options {
             let Some(JsonValue::Object(options)) = self.values.get(value as usize) else {
                 report(Fault::new(
@@ -251,22 +260,24 @@ impl<'a> Scope<'a, '_> {
             };
             for (name, value) in options.iter() {
                 match (name, value) {
-                    ("allow_initial_skip", &JsonValue::Bool(allowed)) => initial_skip = allowed,
+                    ("allow_initial_skip", &JsonValue::Bool(allowed)) => skipping.initially = allowed,
+                    ("ignore_once", &JsonValue::Bool(once)) => skipping.most = once.then_some(1),
                     // Masks are never narrowed to forced tokens, whatever is chosen.
                     ("no_forcing", JsonValue::Bool(_)) => {}
-                    ("allow_invalid_utf8" | "ignore_once", JsonValue::Bool(false)) => {}
+                    // A leave: patterns that match no UTF-8 are refused where they stand.
+                    ("allow_invalid_utf8", JsonValue::Bool(_)) => {}
                     _ => report(Fault::unsupported(
                         format!("the option `{name}` with this value is not supported"),
-                        "the options are `allow_initial_skip` and `no_forcing`, true or false",
+                        "the options are `allow_initial_skip`, `ignore_once`, `no_forcing` and `allow_invalid_utf8`, true or false",
                         at,
                     )),
                 }
             }
         }
-        initial_skip
+        skipping
     }
 
-    fn ignored(&mut self, ignored: &[Syntax]) -> Result<(), Fault> {
+    fn ignored(&mut self, ignored: &[Syntax], most: Option<u32>) -> Result<(), Fault> {
         if ignored.is_empty() {
             return Ok(());
         }
@@ -276,7 +287,7 @@ impl<'a> Scope<'a, '_> {
         }
         let builder = &mut self.shared.builder;
         let one = builder.choice(alternatives);
-        let body = builder.repeat(one, 0, None);
+        let body = builder.repeat(one, 0, most);
         self.skipped = Some(self.fresh("ignored", body)?);
         Ok(())
     }

@@ -22,6 +22,7 @@
 //!   also `a & b` (both match) and `~a` (does not match), which binds tighter than repeats: `~a*` is `(~a)*`.
 //! - `%ignore X` allows `X` any number of times after every terminal and literal of a rule; before the
 //!   first one only with `%grammar_options {"allow_initial_skip": true}` (`%llguidance` does the same).
+//!   With `{"ignore_once": true}` only once.
 //! - `%import common.NAME`, `%import common.NAME -> OTHER`, `%import common (A, B)`.
 //! - In rules: `<name>` is a special token, `<[5,7-9]>` are tokens by id, `<[^5]>` all others, `<[*]>` any.
 //!   `%json {...}` is JSON that satisfies a schema, `%lark { ... }` a grammar with names of its own, `@name`

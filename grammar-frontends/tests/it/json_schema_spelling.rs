@@ -163,11 +163,34 @@ fn options_that_a_schema_carries_are_honoured_or_refused() {
         json!({"whitespace_pattern": "x"}),
         json!({"whitespace_flexible": false, "item_separator": "\\s*,"}),
         json!({"item_separator": ", "}),
-        json!({"coerce_one_of": true}),
+        json!({"whitespace_pattern": "[ ]?"}),
+        json!({"coerce_one_of": 1}),
         json!({"colour": "red"}),
     ] {
         assert!(compile_value(&with(refused.clone()).into(), &options).is_err(), "{refused}");
     }
+}
+
+/// `coerce_one_of` reads `oneOf` as `anyOf`, beside `unevaluatedProperties` and below `not`, too.
+#[test]
+fn one_of_is_read_as_any_of_where_the_schema_says_so() {
+    let with = |coerce: bool, mut schema: Value| {
+        schema["x-guidance"] = json!({"coerce_one_of": coerce});
+        schema
+    };
+    let options = JsonSchemaOptions::default();
+    let numbers = json!({"type": "integer", "oneOf": [{"minimum": 3}, {"maximum": 5}]});
+    check(&with(false, numbers.clone()), &options, &["2", "6"], &["3", "4"]);
+    check(&with(true, numbers.clone()), &options, &["2", "3", "4", "6"], &["x"]);
+    let neither =
+        json!({"type": "integer", "not": {"oneOf": [{"minimum": 3}, {"maximum": 1}, {"const": 4}]}});
+    check(&with(false, neither.clone()), &options, &["2", "4"], &["1", "3"]);
+    check(&with(true, neither), &options, &["2"], &["1", "3", "4"]);
+    let has = |name: &str| json!({"properties": {name: {"type": "null"}}, "required": [name]});
+    let members = json!({"type": "object", "unevaluatedProperties": false, "oneOf": [has("a"), has("b")]});
+    let both = r#"{"a":null,"b":null}"#;
+    check(&with(false, members.clone()), &options, &[r#"{"a":null}"#], &["{}", both]);
+    check(&with(true, members), &options, &[r#"{"a":null}"#, both], &["{}", r#"{"a":null,"c":null}"#]);
 }
 
 #[test]

@@ -561,7 +561,7 @@ fn reports() {
         ("start[stop=/a(/, max_tokens=5]: /a/", "1:14: error: the regular expression is refused"),
         ("start[stop=/a(/, capture]: /a/", "1:14: error: the regular expression is refused"),
         ("start: /a/ig", "1:12: error: the flag `g` is not supported"),
-        ("%llguidance {\"ignore_once\": true}\nstart: \"a\"", "1:13: error: the option `ignore_once`"),
+        ("%llguidance {\"ignore_onc\": true}\nstart: \"a\"", "1:13: error: the option `ignore_onc` with"),
     ] {
         let report = refused(source);
         let lines: Vec<&str> = report.lines().collect();

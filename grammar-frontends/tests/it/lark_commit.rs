@@ -412,3 +412,30 @@ fn lazy_rules_commit_as_defined() {
     }
     assert!(3 * compiled > with_lazy, "{compiled} of {with_lazy} are read");
 }
+
+/// `ignore_once` skips once, and `allow_invalid_utf8` allows no pattern that no text matches.
+#[test]
+fn options_of_llguidance_are_honoured() {
+    let accepts = |options: &str, rest: &str, text: &str| {
+        let source = format!("%llguidance {options}\n{rest}");
+        let grammar = parse(&source, &LarkOptions::default()).unwrap();
+        Recogniser::new(&grammar).accepts(text.as_bytes())
+    };
+    let spaced = "start: \"a\" \"b\"\n%ignore \" \"\n%ignore /-+/";
+    for (text, once, often) in [
+        ("ab", true, true),
+        ("a b", true, true),
+        ("a--b", true, true),
+        ("a  b", false, true),
+        ("a -b", false, true),
+    ] {
+        assert_eq!(accepts("{\"ignore_once\": true}", spaced, text), once, "{text}");
+        assert_eq!(accepts("{\"ignore_once\": false}", spaced, text), often, "{text}");
+    }
+    assert!(!accepts("{\"ignore_once\": true, \"allow_initial_skip\": true}", spaced, "  ab"));
+    assert!(accepts("{\"ignore_once\": true, \"allow_initial_skip\": true}", spaced, " ab"));
+    assert!(accepts("{\"allow_invalid_utf8\": true}", "start: /./", "\u{ff}"));
+    let source = "%llguidance {\"allow_invalid_utf8\": true}\nstart: /(?-u:\\xff)/";
+    let refused = parse(source, &LarkOptions::default()).unwrap_err().to_string();
+    assert!(refused.starts_with("2:"), "{refused}");
+}

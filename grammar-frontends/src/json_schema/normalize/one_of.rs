@@ -13,6 +13,7 @@ use super::proofs::MAX_PROOF_DEPTH;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::json::Value;
+use crate::json_schema::options::OneOf;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
 use crate::json_schema::sets::union::Union;
@@ -120,6 +121,9 @@ impl<'s> Normalizer<'s> {
             if !self.surely_empty(&within, MAX_PROOF_DEPTH) {
                 branches.push(OneOfBranch { goal, within, others: Vec::new() });
             }
+        }
+        if self.options.one_of == OneOf::AsAnyOf {
+            return Ok(Some(branches));
         }
         // Each pair once. Only pairs that may hold together need a complement, in both directions.
         for right in 1..branches.len() {

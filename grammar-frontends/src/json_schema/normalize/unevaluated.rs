@@ -21,6 +21,7 @@ use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::PathStep;
 use crate::json_schema::error::limit_error;
+use crate::json_schema::options::OneOf;
 use crate::json_schema::sets::array_shape::ArrayShape;
 use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::NormalForm;
@@ -87,7 +88,8 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<Evaluati
                 goal_cases(n, goal)?
             }
             "allOf" => all_of(n, node, value)?,
-            "anyOf" => any_of(n, node, value)?,
+            "anyOf" => any_of(n, node, keyword, value)?,
+            "oneOf" if n.options.one_of == OneOf::AsAnyOf => any_of(n, node, keyword, value)?,
             "oneOf" => one_of(n, node, value)?,
             "if" => conditional(n, node, members, value)?,
             "dependentSchemas" | "dependencies" => dependent(n, at)?,
@@ -219,9 +221,14 @@ fn all_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Res
 }
 
 /// One branch or more.
-fn any_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Result<Vec<EvaluationCase<'s>>> {
+fn any_of<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    keyword: &'static str,
+    value: &'s Value<'s>,
+) -> Result<Vec<EvaluationCase<'s>>> {
     let mut all: Vec<EvaluationCase<'s>> = Vec::new();
-    for branch in n.branches(node, "anyOf", value)? {
+    for branch in n.branches(node, keyword, value)? {
         let parts = goal_cases(n, branch)?;
         let mut joined = Vec::new();
         for case in &all {
@@ -233,7 +240,7 @@ fn any_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Res
         }
         all.extend(parts);
         all.extend(joined);
-        bounded(n, node, "anyOf", &mut all)?;
+        bounded(n, node, keyword, &mut all)?;
     }
     Ok(all)
 }
