@@ -91,6 +91,7 @@ TEMPLATES = {
     "Kimi-K2-Thinking": ("kimi", {"on": {}, "begun": True}),
     "Kimi-K3": ("kimi_k3", {"off": {"thinking": False}, "on": {"thinking": True}}),
     "GLM-4.6": ("glm_4_5", {"off": NO_THINKING, "on": THINKING}),
+    "poolside-Laguna-XS.2": ("glm_4_5", {"off": NO_THINKING}),
     "poolside-Laguna-XS-2.1": ("glm_4_5", {"off": NO_THINKING}),
     "GLM-4.7-Flash": ("glm_4_7", {"off": NO_THINKING, "on": THINKING}),
     "inclusionai-ling-3.0-flash": ("glm_4_7", {"off": NO_THINKING, "on": THINKING}),

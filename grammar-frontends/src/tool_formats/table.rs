@@ -325,7 +325,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family {
         keys: &["glm_4_5"],
-        models: "GLM-4.5, GLM-4.6",
+        models: "GLM-4.5, GLM-4.6, Laguna XS.2, XS 2.1",
         reasoning: Some(ReasoningMarks { begins: &["<think>", "\n<think>"], after: &["\n", ""], ..THINK }),
         triggers: &["<tool_call>"],
         calls: &[&[Text("<tool_call>$NAME\n"), Arguments(Style::GlmXml), Text("</tool_call>")]],
