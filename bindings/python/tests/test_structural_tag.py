@@ -58,6 +58,7 @@ NOW = [{"type": "function", "function": {"name": "now", "parameters": {"type": "
     ("family", "right", "wrong"),
     [
         ("llama", '{"type": "function", "name": "now", "parameters": {}}', '{"type": "function", "name": "later"}'),
+        ("llama", '{"name":"now","parameters":{}}', '{"name":"now","parameters":{"a":1}}'),
         ("mistral", '[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "a1B2c3D4e"}]', "[TOOL_CALLS][{}]"),
         ("mistral_v11", "[TOOL_CALLS]now[CALL_ID]a1B2c3D4e[ARGS]{}", "[TOOL_CALLS]now[CALL_ID]a1[ARGS]{}"),
         (

@@ -287,6 +287,54 @@ fn check(marks: Marks) {
     assert!(read > 400 && refused > 300, "{read} {refused}");
 }
 
+/// A call that Llama writes without spaces is a call: a spoilt one dies where it is spoilt.
+#[test]
+fn calls_of_llama_are_read_without_spaces() {
+    let cases = tool_turns().unwrap();
+    let case = cases.iter().find(|case| case.source() == "llama").unwrap();
+    let words = Words::new(&BTreeSet::new());
+    let walks = ["auto", "required"].map(|choice| Walk::new(case, choice, &words));
+    let mut random = fastrand::Rng::with_seed(2);
+    let mut read = |walk: &Walk<'_>, text: &str| {
+        let bytes: Vec<TokenId> = text.bytes().map(|byte| words.byte(byte)).collect();
+        walk.read(&bytes, &mut random)
+    };
+    for opening in [
+        "{\"name\": ",
+        "{\"name\":",
+        "{\"type\": \"function\", \"name\": ",
+        "{\"type\":\"function\",\"name\":",
+        "{\"type\":\"function\", \"name\": ",
+        "{\"type\": \"function\",\"name\":",
+    ] {
+        // As before the name.
+        let (space, other) = if opening.ends_with(' ') { (" ", "") } else { ("", " ") };
+        let call = |name: &str, arguments: &str| {
+            format!("{opening}\"{name}\",{space}\"parameters\":{space}{arguments}}}")
+        };
+        let good = call("weather", "{\"city\": \"Paris\", \"days\": 3}");
+        for walk in &walks {
+            assert_eq!(read(walk, &good), Ok(true), "{good}");
+            assert_eq!(read(walk, &good[..good.len() - 1]), Ok(false), "{good}");
+        }
+        for (spoilt, from) in [
+            (call("whether", "{\"city\": \"Paris\"}"), "hether"),
+            (call("weather", "{\"days\": 3}"), "days"),
+            (call("weather", "{\"city\": 3}"), "3}"),
+            (call("weather", "{\"city\": \"Paris\", \"unit\": \"kelvin\"}"), "kelvin"),
+            (good.replace("parameters", "arguments"), "arguments"),
+            (
+                format!("{opening}\"weather\",{other}\"parameters\":"),
+                if other.is_empty() { "\"parameters" } else { " \"parameters" },
+            ),
+        ] {
+            assert_eq!(read(&walks[0], &spoilt), Err(spoilt.find(from).unwrap()), "{spoilt}");
+        }
+    }
+    // Other JSON is text.
+    assert_eq!(read(&walks[0], "{\"type\":\"object\",\"name\":3}"), Ok(true));
+}
+
 #[test]
 fn turns_are_read_with_marks_as_special_tokens() {
     check(Marks::Special);

@@ -50,6 +50,7 @@
 mod family;
 mod formats;
 mod harmony;
+mod llama;
 mod request;
 mod structure;
 mod table;

@@ -2,6 +2,7 @@
 
 use super::family::Part::{self, Arguments, OneOf, Pattern, Text};
 use super::family::{Family, Layout, ReasoningMarks, ToolNames};
+use super::llama;
 use crate::structural_tag::format::{MemberOrder, Style};
 
 /// The number of a call.
@@ -116,15 +117,8 @@ pub(super) const FAMILIES: &[Family] = &[
     Family {
         keys: &["llama", "llama_3"],
         models: "Llama 3, 3.1, 3.2, 3.3",
-        triggers: &["{\"name\": ", "{\"type\": \"function\", \"name\": "],
-        calls: &[
-            &[Text("{\"name\": \"$NAME\", \"parameters\": "), Arguments(Style::Json), Text("}")],
-            &[
-                Text("{\"type\": \"function\", \"name\": \"$NAME\", \"parameters\": "),
-                Arguments(Style::Json),
-                Text("}"),
-            ],
-        ],
+        triggers: llama::TRIGGERS,
+        calls: llama::CALLS,
         leads: &["<|python_tag|>"],
         unwritten: &["<think>", "</think>"],
         answer: &[("<|python_tag|>", "")],
