@@ -15,6 +15,7 @@ use crate::matcher::{GrammarMatcher, kind_name};
 use crate::metrics::BATCH;
 use crate::rows::{KnownType, MaskRows};
 use crate::subclass::{announce, filling, is_to_be_empty};
+use crate::turns::turn;
 
 /// Fills and advances many matchers at once. Keep one for a process; its threads start with the first batch.
 ///
@@ -282,7 +283,7 @@ impl BatchGrammarMatcher {
         let indices = indices.map_or_else(|| (0..count).collect(), |Items(indices)| indices);
         same_length(temperatures.py(), matchers.len(), indices.len(), "indices")?;
         for (matcher, index) in matchers.iter().zip(indices) {
-            let temperature = matcher.try_borrow_mut()?.temperature(matcher.py())?;
+            let temperature = turn(matcher)?.temperature(matcher.py())?;
             temperatures.set_item(index, temperature.unwrap_or(-1.0))?;
         }
         Ok(())
@@ -300,11 +301,7 @@ impl BatchGrammarMatcher {
         let (Items(matchers), Items(tokens)) = (matchers, tokens);
         let _ = debug_print;
         same_length(py, matchers.len(), tokens.len(), "tokens")?;
-        matchers
-            .iter()
-            .zip(tokens)
-            .map(|(matcher, token)| matcher.try_borrow_mut()?.accept(py, token))
-            .collect()
+        matchers.iter().zip(tokens).map(|(matcher, token)| turn(matcher)?.accept(py, token)).collect()
     }
 
     /// `accept_string` of every matcher.
@@ -320,7 +317,7 @@ impl BatchGrammarMatcher {
         let _ = debug_print;
         same_length(py, matchers.len(), strings.len(), "strings")?;
         let accept = |(matcher, text): (&Bound<'_, GrammarMatcher>, &Bound<'_, PyAny>)| {
-            matcher.try_borrow_mut()?.accept_text(py, text)
+            turn(matcher)?.accept_text(py, text)
         };
         matchers.iter().zip(&strings).map(accept).collect()
     }
@@ -342,9 +339,6 @@ impl BatchGrammarMatcher {
             },
         };
         same_length(py, matchers.len(), steps.len(), "numbers of steps")?;
-        matchers
-            .iter()
-            .zip(steps)
-            .try_for_each(|(matcher, steps)| matcher.try_borrow_mut()?.roll_back(py, steps))
+        matchers.iter().zip(steps).try_for_each(|(matcher, steps)| turn(matcher)?.roll_back(py, steps))
     }
 }

@@ -29,8 +29,10 @@ mod rows;
 mod settings;
 mod signals;
 mod source;
+mod stops;
 mod subclass;
 mod tokenizer;
+mod turns;
 
 use pyo3::pymodule;
 

@@ -15,15 +15,17 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 use crate::arguments::{id_list, text_bytes};
 use crate::compiled::CompiledGrammar;
 use crate::drafts::{Tree, forced_tokens};
-use crate::engines::{AnyGrammar, AnyMatcher, Either, each};
+use crate::engines::{AnyMatcher, Either, each};
 use crate::errors::{Syntax, is_compat, is_empty_mask, match_error, raise, refused, warn};
 use crate::forks::detach;
 use crate::interrupt::{Interrupt, given};
 use crate::json::loads;
 use crate::metrics::{MASK, MASKS_KNOWN, TOKENS_ACCEPTED, TOKENS_REFUSED};
 use crate::rows::{KnownType, MaskRows};
+use crate::stops::stop_policy;
 use crate::subclass::{announce, is_to_be_empty};
 use crate::tokenizer::TokenizerInfo;
+use crate::turns::{turn, turn_to_read};
 
 /// Follows one text through a compiled grammar. One thread at a time; matchers on one grammar are independent.
 ///
@@ -247,49 +249,31 @@ impl GrammarMatcher {
         Ok(written(of_rule).or(self.temperature))
     }
 
+    fn forked(&self, py: Python<'_>) -> Self {
+        Self {
+            matcher: match &self.matcher {
+                Either::Earley(matcher) => Either::Earley(matcher.fork()),
+                Either::Pda(matcher) => Either::Pda(matcher.fork()),
+            },
+            tokenizer: self.tokenizer.clone_ref(py),
+            words: self.words,
+            ends_when_whole: self.ends_when_whole,
+            temperature: self.temperature,
+            known_type: KnownType::default(),
+            is_stand_in: false,
+            is_slow: true,
+        }
+    }
+
+    fn is_whole(&self) -> PyResult<bool> {
+        self.check_filled()?;
+        Ok(each!(&self.matcher, matcher => matcher.is_completed()))
+    }
+
     fn id(&self, py: Python<'_>, token_id: i64) -> PyResult<TokenId> {
         let id = u32::try_from(token_id).ok().and_then(|id| self.matcher.vocabulary().id(id));
         id.ok_or_else(|| raise(py, "MatcherError", format!("token {token_id} is not in the vocabulary")))
     }
-}
-
-/// A matcher whose text no token could end. xgrammar makes it, and its mask after a complete text allows nothing.
-fn no_end(py: Python<'_>) -> PyResult<()> {
-    let message = "the tokenizer has no stop token, so that no text could end; give `TokenizerInfo` its \
-                   `stop_token_ids`, or the matcher `override_stop_tokens` or `terminate_without_stop_token=True`";
-    if is_compat() { warn(py, message) } else { Err(raise(py, "MatcherError", message)) }
-}
-
-fn stop_policy(
-    py: Python<'_>,
-    compiled: &AnyGrammar,
-    own: Option<Vec<u32>>,
-    ends_when_whole: bool,
-) -> PyResult<StopTokens> {
-    if ends_when_whole {
-        return Ok(StopTokens::None);
-    }
-    let Some(own) = own else {
-        if compiled.vocabulary().stop_tokens().is_empty() {
-            no_end(py)?;
-        }
-        return Ok(StopTokens::Vocabulary);
-    };
-    if own.is_empty() {
-        return Err(raise(py, "MatcherError", "`override_stop_tokens` must not be empty; leave it out"));
-    }
-    let check = |id: u32| {
-        let message = format!("stop token {id} is not in the vocabulary");
-        compiled.vocabulary().id(id).ok_or_else(|| raise(py, "MatcherError", message))
-    };
-    let mut own = own.into_iter().map(check).collect::<PyResult<Vec<_>>>()?;
-    own.sort_unstable();
-    own.dedup();
-    // The common case, in which masks are shared as they are.
-    if own == compiled.vocabulary().stop_tokens() {
-        return Ok(StopTokens::Vocabulary);
-    }
-    Ok(StopTokens::Own(own.into()))
 }
 
 #[pymethods]
@@ -354,9 +338,9 @@ impl GrammarMatcher {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        if slf.try_borrow()?.is_stand_in {
+        if turn_to_read(slf)?.is_stand_in {
             let filling = args.py().get_type::<Self>().call(args, kwargs)?.cast_into::<Self>()?;
-            std::mem::swap(&mut *slf.try_borrow_mut()?, &mut *filling.try_borrow_mut()?);
+            std::mem::swap(&mut *turn(slf)?, &mut *turn(&filling)?);
         }
         Ok(())
     }
@@ -369,17 +353,28 @@ impl GrammarMatcher {
 
     /// Accepts a token. `False` if it is not allowed; the matcher is then as it was.
     #[pyo3(signature = (token_id, *, debug_print=false))]
-    fn accept_token(&mut self, py: Python<'_>, token_id: i64, debug_print: bool) -> PyResult<bool> {
+    fn accept_token(
+        slf: &Bound<'_, Self>,
+        py: Python<'_>,
+        token_id: i64,
+        debug_print: bool,
+    ) -> PyResult<bool> {
+        let this = &mut *turn(slf)?;
         let _ = debug_print;
-        self.accept(py, token_id)
+        this.accept(py, token_id)
     }
 
     /// Accepts a text, `str`, `bytes` or `bytearray`, as one step. `False` if it is not allowed; the matcher is then as it
     /// was.
     #[pyo3(signature = (input_str, *, debug_print=false))]
-    fn accept_string(&mut self, input_str: &Bound<'_, PyAny>, debug_print: bool) -> PyResult<bool> {
+    fn accept_string(
+        slf: &Bound<'_, Self>,
+        input_str: &Bound<'_, PyAny>,
+        debug_print: bool,
+    ) -> PyResult<bool> {
+        let this = &mut *turn(slf)?;
         let _ = debug_print;
-        self.accept_text(input_str.py(), input_str)
+        this.accept_text(input_str.py(), input_str)
     }
 
     /// Writes the mask of the next token into a row of `bitmask`.
@@ -392,13 +387,14 @@ impl GrammarMatcher {
     /// the stop token, `BitmaskError` if the array does not fit.
     #[pyo3(signature = (bitmask, index=0, *, debug_print=false))]
     fn fill_next_token_bitmask(
-        &mut self,
+        slf: &Bound<'_, Self>,
         bitmask: &Bound<'_, PyAny>,
         index: i64,
         debug_print: bool,
     ) -> PyResult<bool> {
+        let this = &mut *turn(slf)?;
         let _ = debug_print;
-        self.fill(bitmask.py(), index, |known| MaskRows::of(bitmask, known))
+        this.fill(bitmask.py(), index, |known| MaskRows::of(bitmask, known))
     }
 
     /// `fill_next_token_bitmask` for callers that keep an address: row `index` of `words` words each, from
@@ -408,14 +404,15 @@ impl GrammarMatcher {
     /// A wrong address crashes the process.
     #[pyo3(signature = (address, words, index=0))]
     fn fill_next_token_bitmask_ptr(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         address: usize,
         words: usize,
         index: usize,
     ) -> PyResult<bool> {
+        let this = &mut *turn(slf)?;
         let row = i64::try_from(index).unwrap_or(-1);
-        self.fill(py, row, |_| MaskRows::at(py, address, index, words))
+        this.fill(py, row, |_| MaskRows::at(py, address, index, words))
     }
 
     /// As `fill_next_token_bitmask`, with an answer that says more: `"all"` (every id is allowed), `"single"` (one is),
@@ -423,19 +420,20 @@ impl GrammarMatcher {
     /// a copy on a device still holds. The row is written in any case.
     #[pyo3(signature = (bitmask, index=0))]
     fn fill_mask_kind(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         bitmask: &Bound<'_, PyAny>,
         index: i64,
     ) -> PyResult<&'static str> {
-        let mut mask = vec![0; self.words];
+        let this = &mut *turn(slf)?;
+        let mut mask = vec![0; this.words];
         let start = Instant::now();
-        let kind = detach(py, || self.fill_words(&mut mask)).map_err(|error| match_error(py, &error))?;
-        MASK.observe(py, start.elapsed()).inspect_err(|_| self.forget_mask())?;
-        let rows = MaskRows::of(bitmask, &mut self.known_type);
-        let place = rows.and_then(|rows| rows.check(py, index, self.words).map(|place| (rows, place)));
+        let kind = detach(py, || this.fill_words(&mut mask)).map_err(|error| match_error(py, &error))?;
+        MASK.observe(py, start.elapsed()).inspect_err(|_| this.forget_mask())?;
+        let rows = MaskRows::of(bitmask, &mut this.known_type);
+        let place = rows.and_then(|rows| rows.check(py, index, this.words).map(|place| (rows, place)));
         // A mask that was not handed out is new the next time.
-        let (mut rows, place) = place.inspect_err(|_| self.forget_mask())?;
+        let (mut rows, place) = place.inspect_err(|_| this.forget_mask())?;
         #[expect(unsafe_code, reason = "the row lies in memory that Python owns")]
         // SAFETY: what is called meanwhile is no Python code.
         let row = unsafe { rows.row(place) };
@@ -445,27 +443,32 @@ impl GrammarMatcher {
 
     /// Computes at most `masks` masks that the next token may lead to, those first that most tokens lead to. Returns how
     /// many. For idle time between two tokens; a second call goes on with what is left.
-    fn warm_next(&mut self, py: Python<'_>, masks: usize) -> usize {
-        let matcher = &mut self.matcher;
-        detach(py, || each!(matcher, matcher => matcher.warm_next(masks)))
+    fn warm_next(slf: &Bound<'_, Self>, py: Python<'_>, masks: usize) -> PyResult<usize> {
+        let this = &mut *turn(slf)?;
+        let matcher = &mut this.matcher;
+        Ok(detach(py, || each!(matcher, matcher => matcher.warm_next(masks))))
     }
 
     /// Stops calls of this matcher from outside; `None` for never. A call that is stopped raises `IndeterminateError`.
     #[pyo3(signature = (interrupt))]
-    fn set_interrupt(&mut self, interrupt: Option<&Bound<'_, Interrupt>>) {
-        each!(&mut self.matcher, matcher => matcher.set_interrupt(given(interrupt)));
+    fn set_interrupt(slf: &Bound<'_, Self>, interrupt: Option<&Bound<'_, Interrupt>>) -> PyResult<()> {
+        let this = &mut *turn(slf)?;
+        each!(&mut this.matcher, matcher => matcher.set_interrupt(given(interrupt)));
+        Ok(())
     }
 
     /// The numbers of this text as a dict: `steps`, masks that were known (`hits`), computed (`misses`) or `unchanged`, and more.
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &each!(&self.matcher, matcher => matcher.stats().to_json()))
+    fn stats<'py>(slf: &Bound<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let this = &*turn_to_read(slf)?;
+        loads(py, &each!(&this.matcher, matcher => matcher.stats().to_json()))
     }
 
     /// The mask of the next token as a list of ids. For looking at; slow.
-    fn allowed_token_ids(&mut self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        let mut mask = grammask::TokenMask::new(self.matcher.vocabulary().len());
-        let filled = each!(&mut self.matcher, matcher => matcher.fill_mask(&mut mask));
-        self.forget_mask();
+    fn allowed_token_ids(slf: &Bound<'_, Self>, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let this = &mut *turn(slf)?;
+        let mut mask = grammask::TokenMask::new(this.matcher.vocabulary().len());
+        let filled = each!(&mut this.matcher, matcher => matcher.fill_mask(&mut mask));
+        this.forget_mask();
         filled.map_err(|error| match_error(py, &error))?;
         Ok(mask.iter().map(TokenId::get).collect())
     }
@@ -481,7 +484,7 @@ impl GrammarMatcher {
            text_signature = "($self, retrieve_next_token, retrieve_next_sibling, draft_tokens, token_bitmask, \
                              time_threshold=-1.0, temperatures=None)")]
     fn traverse_draft_tree(
-        &mut self,
+        slf: &Bound<'_, Self>,
         retrieve_next_token: &Bound<'_, PyAny>,
         retrieve_next_sibling: &Bound<'_, PyAny>,
         draft_tokens: &Bound<'_, PyAny>,
@@ -489,18 +492,19 @@ impl GrammarMatcher {
         time_threshold: f64,
         temperatures: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
+        let this = &mut *turn(slf)?;
         let py = token_bitmask.py();
         let tree = Tree::of(retrieve_next_token, retrieve_next_sibling, draft_tokens)?;
-        let known = &mut self.known_type;
+        let known = &mut this.known_type;
         let rows = || MaskRows::of(token_bitmask, known);
-        let words = self.words;
+        let words = this.words;
         let (filled, is_whole) =
-            each!(&mut self.matcher, matcher => tree.fill(py, matcher, rows, words, time_threshold))?;
+            each!(&mut this.matcher, matcher => tree.fill(py, matcher, rows, words, time_threshold))?;
         if let Some(temperatures) = temperatures {
-            let of_rules = each!(&mut self.matcher, matcher => tree.temperatures(py, matcher))?;
+            let of_rules = each!(&mut this.matcher, matcher => tree.temperatures(py, matcher))?;
             let filled = filled.iter().map(|row| matches!(row, DraftRow::Filled(_)));
             for (place, (of_rule, is_filled)) in of_rules.into_iter().zip(filled).enumerate() {
-                let temperature = written(of_rule).or(self.temperature).filter(|_| is_filled);
+                let temperature = written(of_rule).or(this.temperature).filter(|_| is_filled);
                 temperatures.set_item(place, temperature.unwrap_or(-1.0))?;
             }
         }
@@ -509,11 +513,12 @@ impl GrammarMatcher {
 
     /// The longest text that every way on begins with; empty if there is a choice. May be accepted with
     /// `accept_string`.
-    fn find_jump_forward_string(&mut self, py: Python<'_>) -> PyResult<String> {
-        if self.is_at_end() {
+    fn find_jump_forward_string(slf: &Bound<'_, Self>, py: Python<'_>) -> PyResult<String> {
+        let this = &mut *turn(slf)?;
+        if this.is_at_end() {
             return Err(match_error(py, &MatchError::Terminated));
         }
-        let forced = each!(&mut self.matcher, matcher => matcher.jump_forward());
+        let forced = each!(&mut this.matcher, matcher => matcher.jump_forward());
         let forced = forced.map_err(|error| match_error(py, &error))?;
         // A character is text only when it is whole.
         let whole = match std::str::from_utf8(&forced) {
@@ -535,55 +540,60 @@ impl GrammarMatcher {
     /// with what the model writes next.
     #[pyo3(signature = (encode, context=Vec::new()), text_signature = "($self, encode, context=())")]
     fn find_jump_forward_tokens<'py>(
-        &mut self,
+        slf: &Bound<'_, Self>,
         encode: &Bound<'py, PyAny>,
         context: Vec<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if self.is_at_end() {
+        let this = &mut *turn(slf)?;
+        if this.is_at_end() {
             return Err(match_error(encode.py(), &MatchError::Terminated));
         }
-        each!(&mut self.matcher, matcher => forced_tokens(matcher, encode, &context))
+        each!(&mut this.matcher, matcher => forced_tokens(matcher, encode, &context))
     }
 
     /// The shortest text that ends the structure here, as bytes. `None` if it has more than `max_bytes`.
     #[pyo3(signature = (max_bytes=1 << 20), text_signature = "($self, max_bytes=1048576)")]
     fn find_shortest_ending<'py>(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'py>,
         max_bytes: usize,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let matcher = &mut self.matcher;
+        let this = &mut *turn(slf)?;
+        let matcher = &mut this.matcher;
         let ending = detach(py, || each!(matcher, matcher => matcher.shortest_ending(max_bytes)));
         let ending = ending.map_err(|error| match_error(py, &error))?;
         Ok(ending.map(|ending| PyBytes::new(py, &ending)))
     }
 
     /// The bytes that may come next, as numbers, whatever tokens spell them.
-    fn next_bytes(&self) -> Vec<u32> {
-        byte_list(&each!(&self.matcher, matcher => matcher.next_bytes()).words())
+    fn next_bytes(slf: &Bound<'_, Self>) -> PyResult<Vec<u32>> {
+        let this = &*turn_to_read(slf)?;
+        Ok(byte_list(&each!(&this.matcher, matcher => matcher.next_bytes()).words()))
     }
 
     /// How many of the tokens could be accepted one after the other. Nothing is accepted.
-    fn validate_tokens(&mut self, py: Python<'_>, token_ids: Vec<i64>) -> PyResult<usize> {
-        let vocabulary = self.matcher.vocabulary();
+    fn validate_tokens(slf: &Bound<'_, Self>, py: Python<'_>, token_ids: Vec<i64>) -> PyResult<usize> {
+        let this = &mut *turn(slf)?;
+        let vocabulary = this.matcher.vocabulary();
         let known = |id: &i64| u32::try_from(*id).ok().and_then(|id| vocabulary.id(id));
         let ids: Vec<TokenId> = token_ids.iter().map_while(known).collect();
-        let valid = each!(&mut self.matcher, matcher => matcher.validate_tokens(&ids));
+        let valid = each!(&mut this.matcher, matcher => matcher.validate_tokens(&ids));
         valid.map_err(|error| match_error(py, &error))
     }
 
     /// Why a token is refused: at which of its bytes, and what was possible there. `None` if it is allowed.
     fn explain_rejection<'py>(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'py>,
         token_id: i64,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let id = self.id(py, token_id)?;
-        let explanation = each!(&mut self.matcher, matcher => matcher.explain(id));
+        let this = &mut *turn(slf)?;
+        let id = this.id(py, token_id)?;
+        let explanation = each!(&mut this.matcher, matcher => matcher.explain(id));
         let explanation = explanation.map_err(|error| match_error(py, &error))?;
         let details = PyDict::new(py);
         details.set_item("token_id", token_id)?;
-        details.set_item("token", PyBytes::new(py, self.matcher.vocabulary().token_bytes(id)))?;
+        details.set_item("token", PyBytes::new(py, this.matcher.vocabulary().token_bytes(id)))?;
         match explanation {
             Explanation::Allowed => return Ok(None),
             Explanation::Terminated => details.set_item("reason", "terminated")?,
@@ -608,13 +618,16 @@ impl GrammarMatcher {
 
     /// Takes back the last `num_tokens` steps: tokens, the stop token included, and calls of `accept_string`.
     #[pyo3(signature = (num_tokens=1))]
-    fn rollback(&mut self, py: Python<'_>, num_tokens: i64) -> PyResult<()> {
-        self.roll_back(py, num_tokens)
+    fn rollback(slf: &Bound<'_, Self>, py: Python<'_>, num_tokens: i64) -> PyResult<()> {
+        let this = &mut *turn(slf)?;
+        this.roll_back(py, num_tokens)
     }
 
     /// Goes back to the beginning of the text.
-    fn reset(&mut self) {
-        each!(&mut self.matcher, matcher => matcher.reset());
+    fn reset(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let this = &mut *turn(slf)?;
+        each!(&mut this.matcher, matcher => matcher.reset());
+        Ok(())
     }
 
     /// Goes on with the text under another compiled grammar, over the same tokenizer: to add tools to a conversation, or
@@ -630,11 +643,12 @@ impl GrammarMatcher {
     #[pyo3(signature = (compiled_grammar, *, replay=None),
            text_signature = "($self, compiled_grammar, *, replay='all')")]
     fn switch_to(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'_>,
         compiled_grammar: &Bound<'_, CompiledGrammar>,
         replay: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
+        let this = &mut *turn(slf)?;
         let replay = match replay {
             None => Replay::All,
             Some(replay) => match (replay.extract::<usize>(), replay.extract::<&str>()) {
@@ -648,7 +662,7 @@ impl GrammarMatcher {
             },
         };
         let grammar = compiled_grammar.get();
-        let matcher = &mut self.matcher;
+        let matcher = &mut this.matcher;
         let switched = match (matcher, &grammar.compiled) {
             (Either::Earley(matcher), Either::Earley(other)) => {
                 detach(py, || matcher.switch_to(other, replay))
@@ -664,9 +678,9 @@ impl GrammarMatcher {
         };
         match switched {
             Ok(()) => {
-                self.words = grammar.tokenizer.get().words();
-                self.tokenizer = grammar.tokenizer.clone_ref(py);
-                self.is_slow = true;
+                this.words = grammar.tokenizer.get().words();
+                this.tokenizer = grammar.tokenizer.clone_ref(py);
+                this.is_slow = true;
                 Ok(true)
             }
             Err(MatchError::TextRefused { .. }) => Ok(false),
@@ -675,91 +689,86 @@ impl GrammarMatcher {
     }
 
     /// A matcher at the same place, independent from here on.
-    fn fork(&self, py: Python<'_>) -> Self {
-        Self {
-            matcher: match &self.matcher {
-                Either::Earley(matcher) => Either::Earley(matcher.fork()),
-                Either::Pda(matcher) => Either::Pda(matcher.fork()),
-            },
-            tokenizer: self.tokenizer.clone_ref(py),
-            words: self.words,
-            ends_when_whole: self.ends_when_whole,
-            temperature: self.temperature,
-            known_type: KnownType::default(),
-            is_stand_in: false,
-            is_slow: true,
-        }
+    fn fork(slf: &Bound<'_, Self>, py: Python<'_>) -> PyResult<Self> {
+        turn_to_read(slf).map(|this| this.forked(py))
     }
 
     /// Whether the text has ended: a stop token was accepted, or (with `terminate_without_stop_token`) the text
     /// is whole.
-    fn is_terminated(&self) -> PyResult<bool> {
-        if self.ends_when_whole { self.is_completed() } else { Ok(self.is_at_end()) }
+    fn is_terminated(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let this = &*turn_to_read(slf)?;
+        if this.ends_when_whole { this.is_whole() } else { Ok(this.is_at_end()) }
     }
 
     /// Whether the text is whole: it may end here.
-    fn is_completed(&self) -> PyResult<bool> {
-        self.check_filled()?;
-        Ok(each!(&self.matcher, matcher => matcher.is_completed()))
+    fn is_completed(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        turn_to_read(slf)?.is_whole()
     }
 
     /// The parts of the text that rules with the option `capture` have read, as pairs of a name and bytes, by where they
     /// end. Where a rule was read from one place in several ways the longest one, without `deduplicate` all.
     #[pyo3(signature = (*, deduplicate=true))]
-    fn get_captures<'py>(&mut self, py: Python<'py>, deduplicate: bool) -> PyResult<Bound<'py, PyList>> {
+    fn get_captures<'py>(
+        slf: &Bound<'_, Self>,
+        py: Python<'py>,
+        deduplicate: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let this = &mut *turn(slf)?;
         let ends = if deduplicate { CaptureEnds::Longest } else { CaptureEnds::All };
-        let captures = each!(&mut self.matcher, matcher => matcher.captures(ends));
+        let captures = each!(&mut this.matcher, matcher => matcher.captures(ends));
         let captures = captures.map_err(|error| match_error(py, &error))?;
         PyList::new(py, captures.iter().map(|capture| (&capture.name, PyBytes::new(py, &capture.bytes))))
     }
 
     /// Always -1: any number of steps can be rolled back.
     #[getter]
-    fn max_rollback_tokens(&self) -> i64 {
+    fn max_rollback_tokens(_slf: &Bound<'_, Self>) -> i64 {
         -1
     }
 
     /// The temperature to sample the next token with: that of the innermost rule around it that has one, or else the one
     /// that the caller gave.
     #[getter(temperature)]
-    fn next_temperature(&mut self, py: Python<'_>) -> PyResult<Option<f64>> {
-        self.temperature(py)
+    fn next_temperature(slf: &Bound<'_, Self>, py: Python<'_>) -> PyResult<Option<f64>> {
+        let this = &mut *turn(slf)?;
+        this.temperature(py)
     }
 
     /// The ids that end this text.
     #[getter]
-    fn stop_token_ids(&self) -> Vec<u32> {
-        let ids = match self.stop_tokens() {
+    fn stop_token_ids(slf: &Bound<'_, Self>) -> PyResult<Vec<u32>> {
+        let this = &*turn_to_read(slf)?;
+        let ids = match this.stop_tokens() {
             StopTokens::Own(ids) => ids,
-            StopTokens::Vocabulary => self.matcher.vocabulary().stop_tokens(),
+            StopTokens::Vocabulary => this.matcher.vocabulary().stop_tokens(),
             _ => &[],
         };
-        ids.iter().map(|id| id.get()).collect()
+        Ok(ids.iter().map(|id| id.get()).collect())
     }
 
     /// Number of steps taken.
     #[getter]
-    fn num_steps(&self) -> usize {
-        each!(&self.matcher, matcher => matcher.steps())
+    fn num_steps(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        turn_to_read(slf).map(|this| each!(&this.matcher, matcher => matcher.steps()))
     }
 
-    fn _debug_print_internal_state(&self) -> String {
-        each!(&self.matcher, matcher => format!("{matcher:?}"))
+    fn _debug_print_internal_state(slf: &Bound<'_, Self>) -> PyResult<String> {
+        turn_to_read(slf).map(|this| each!(&this.matcher, matcher => format!("{matcher:?}")))
     }
 
-    fn __repr__(&self) -> String {
-        format!("<GrammarMatcher after {} steps>", self.num_steps())
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Self::num_steps(slf).map(|steps| format!("<GrammarMatcher after {steps} steps>"))
     }
 
-    fn __copy__(&self, py: Python<'_>) -> Self {
-        self.fork(py)
+    fn __copy__(slf: &Bound<'_, Self>, py: Python<'_>) -> PyResult<Self> {
+        Self::fork(slf, py)
     }
 
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> Self {
-        self.fork(py)
+    fn __deepcopy__(slf: &Bound<'_, Self>, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::fork(slf, py)
     }
 
-    fn __reduce__(&self) -> PyResult<()> {
+    fn __reduce__(_slf: &Bound<'_, Self>) -> PyResult<()> {
         Err(PyTypeError::new_err(
             "a matcher cannot be pickled; send the compiled grammar and the accepted tokens instead",
         ))

@@ -76,9 +76,44 @@ def test_a_matcher_is_one_threads_at_a_time(compiler, info):
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(outcomes)
+    assert all("another call is using this matcher" in outcome for outcome in outcomes)
     matcher.reset()
     assert matcher.accept_string("abc") and matcher.num_steps == 1
+
+
+def test_a_call_within_a_call_is_told_whose_turn_it_is(compiler, info):
+    """PyO3's own words for it (`Already borrowed`) say neither what is in use nor what to do."""
+    matcher = grammask.GrammarMatcher(compiler.compile_regex("(abc|abd)*"))
+    mask = grammask.allocate_token_bitmask(1, info.vocab_size, backend="numpy")
+    batch = grammask.BatchGrammarMatcher
+    calls = [
+        lambda: matcher.accept_token(ord("a")),
+        lambda: matcher.fill_next_token_bitmask(mask),
+        lambda: matcher.rollback(0),
+        lambda: matcher.reset(),
+        lambda: matcher.fork(),
+        lambda: matcher.is_completed(),
+        lambda: matcher.stop_token_ids,
+        lambda: matcher.temperature,
+        lambda: repr(matcher),
+        lambda: batch.batch_accept_token([matcher], [ord("a")]),
+        lambda: batch.batch_rollback([matcher], 0),
+    ]
+    told = []
+
+    def encode(text):
+        for call in calls:
+            with pytest.raises(grammask.MatcherError) as raised:
+                call()
+            told.append(str(raised.value))
+        return [ord(character) for character in text]
+
+    assert matcher.accept_token(ord("a"))
+    matcher.find_jump_forward_tokens(encode, [ord("a")])
+    assert len(told) >= len(calls)
+    assert all("another call is using this matcher" in message and "fork()" in message for message in told)
+    # It is as it was.
+    assert matcher.accept_token(ord("b")) and matcher.num_steps == 2
 
 
 def test_ctrl_c_stops_a_long_compilation(info):
