@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
+use crate::beginnings::inner_beginning;
 use crate::metrics::{COMPILE_REFUSED, COMPILE_STOPPED, LIMITS_REACHED, unless_fault};
 
 /// Whether gaps of xgrammar that its users' code depends on are imitated.
@@ -210,84 +211,6 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
         (Syntax::StructuralTag, _) => format!("Invalid structural tag error: {diagnostics}"),
         _ => diagnostics.to_string(),
     }
-}
-
-/// The fixed beginnings of xgrammar's messages about schemas, and about patterns and grammars inside of something else, as
-/// running it shows them. Each has a part of our code for the fault, and a part of what we say with the place. Of several
-/// that fit the first is meant. A number follows those that end in a space.
-const INNER_BEGINNINGS: [(&str, &str, &str); 42] = [
-    ("/malformed", "`type` must be", "Unsupported type"),
-    ("/malformed", "`$ref` must be", "$ref must be a string"),
-    ("/malformed", "`enum` must be a list", "enum must be an array"),
-    ("/malformed", "`anyOf` must be", "anyOf must be an array"),
-    ("/malformed", "`oneOf` must be", "oneOf must be an array"),
-    ("/malformed", "`allOf` must be", "allOf must be an array"),
-    ("/malformed", "`properties` must be", "properties must be an object"),
-    ("/malformed", "`patternProperties` must be", "patternProperties must be an object"),
-    ("/malformed", "`required` must be", "required must be an array"),
-    ("/malformed", "`prefixItems` must be", "prefixItems must be an array"),
-    ("/malformed", "`minLength` must be", "minLength must be an integer"),
-    ("/malformed", "`maxLength` must be", "maxLength must be an integer"),
-    ("/malformed", "`minItems` must be", "minItems must be an integer"),
-    ("/malformed", "`maxItems` must be", "maxItems must be a non-negative integer"),
-    ("/malformed", "`minProperties` must be", "minProperties must be an integer"),
-    ("/malformed", "`maxProperties` must be", "maxProperties must be an integer"),
-    ("/malformed", "`multipleOf` must be a number above", "multipleOf must be greater than 0"),
-    ("/malformed", "`multipleOf` must be", "Value must be a number"),
-    ("/malformed", "`minimum` must be", "Value must be a number"),
-    ("/malformed", "`maximum` must be", "Value must be a number"),
-    ("/malformed", "`exclusiveMinimum` must be", "Value must be a number"),
-    ("/malformed", "`exclusiveMaximum` must be", "Value must be a number"),
-    ("regex/", "pattern, column ", "Regex parsing error at position "),
-    ("ebnf/", "the grammar, column ", "EBNF parser error at line 1, column "),
-    // A value in the place of a schema. Members of these names are no keywords.
-    ("/malformed", "/properties/items`", "Schema should be an object or bool"),
-    ("/malformed", "/properties/unevaluatedItems`", "Schema should be an object or bool"),
-    ("/malformed", "/properties/propertyNames`", "Schema should be an object or bool"),
-    ("/malformed", "/items`", "items must be a boolean or an object"),
-    ("/malformed", "/unevaluatedItems`", "unevaluatedItems must be a boolean or an object"),
-    ("/malformed", "/propertyNames`", "propertyNames must be an object"),
-    ("/malformed", "/prefixItems/`", "prefixItems must be an array of objects or booleans"),
-    ("/malformed", "this must be a schema", "Schema should be an object or bool"),
-    ("/reference", "leads to nothing in this document", "Cannot find field"),
-    ("/unsatisfiable", "no number satisfies", "Invalid range"),
-    ("/unsatisfiable", "`minLength` and `maxLength`", "minLength is greater than maxLength"),
-    ("/unsatisfiable", "`minItems` and `maxItems`", "minItems is greater than maxItems"),
-    (
-        "/unsatisfiable",
-        "`items` and `minItems`",
-        "minItems is greater than the number of prefixItems, but additional items are not allowed",
-    ),
-    ("/unsatisfiable", "`prefixItems` and `minItems`", "prefixItems contains false"),
-    ("/unsatisfiable", "`minProperties` and `maxProperties`", "minProperties is greater than maxProperties"),
-    (
-        "/unsatisfiable",
-        "`required` and `maxProperties`",
-        "maxProperties is less than the number of required properties",
-    ),
-    (
-        "/unsatisfiable",
-        "`additionalProperties` and `minProperties`",
-        "minProperties is greater than the number of properties, but additional properties aren't allowed",
-    ),
-    ("/unsatisfiable", "an `enum` without values", "enum array must not be empty"),
-];
-
-/// See [`INNER_BEGINNINGS`]. A schema that no value obeys is `false` by another name.
-fn inner_beginning(diagnostic: &Diagnostic) -> Option<String> {
-    // Places in lists are told apart by nothing but their numbers.
-    let place =
-        diagnostic.pointer().unwrap_or_default().trim_end_matches(|digit: char| digit.is_ascii_digit());
-    let said = format!("{} at `{place}`", diagnostic.message());
-    let code = diagnostic.code();
-    let found = INNER_BEGINNINGS.iter().find(|(part, ours, _)| code.contains(part) && said.contains(ours));
-    let Some((_, ours, theirs)) = found else {
-        let is_false = code == "json-schema/unsatisfiable";
-        return is_false.then(|| "Schema 'false' cannot accept any value".to_owned());
-    };
-    let number = said.split(ours).nth(1).filter(|_| theirs.ends_with(' ')).into_iter();
-    let number = number.flat_map(|rest| rest.chars().take_while(char::is_ascii_digit));
-    Some(theirs.chars().chain(number).collect())
 }
 
 /// Whether xgrammar's lexer finds this fault of a grammar, and not its parser.

@@ -11,6 +11,7 @@ mod apply;
 mod arguments;
 mod background;
 mod batch;
+mod beginnings;
 mod budget;
 mod choose;
 mod compiled;

@@ -329,12 +329,19 @@ def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
 SCHEMA_FAULTS = {
     "Schema should be an object or bool": ["3", '{"properties": {"a": 3}}', '{"anyOf": [3]}', '{"properties": {"items": 3}}'],
     "Schema 'false' cannot accept any value": ["false", '{"type": "object", "properties": {"a": false}, "required": ["a"]}', '{"anyOf": [false]}'],
-    "Unsupported type": ['{"type": "strin"}', '{"type": ["string", "x"]}', '{"properties": {"a": {"type": "x"}}}'],
+    "Unsupported type": ['{"type": ["string", "x"]}', '{"properties": {"a": {"type": "x"}}}'],
+    'Unsupported type "strin": ': ['{"type": "strin"}'],
+    "Type should be a string: ": ['{"type": 3}', '{"anyOf": [{"type": null}]}', '{"type": {}}', '{"type": true}'],
+    "type must be a string or an array of strings: ": ['{"type": [3]}', '{"type": ["string", 3]}'],
+    "Schema should be an object or bool, but got 3: ": ["3", '{"additionalProperties": 3}', '{"allOf": [3]}'],
     "$ref must be a string": ['{"$ref": 3}'],
     "Cannot find field": ['{"$ref": "#/$defs/a"}'],
-    "minLength ": ['{"type": "string", "minLength": 3, "maxLength": 1}'],
-    "minLength must be an integer": ['{"type": "string", "minLength": "a"}'],
+    "minLength 3 is greater than maxLength 1: ": ['{"type": "string", "minLength": 3, "maxLength": 1}'],
+    "minLength must be an integer not exceeding 2147483647: ": ['{"type": "string", "minLength": "a"}'],
     "maxLength must be an integer": ['{"type": "string", "maxLength": "a"}'],
+    "Invalid range: minimum greater than maximum: ": ['{"type": "integer", "minimum": 3, "maximum": 1}'],
+    "Invalid range: empty range: ": ['{"type": "number", "minimum": 3.5, "maximum": 1}'],
+    "Integer constraint must be a whole number: ": ['{"type": "integer", "minimum": 1.5, "maximum": 1.7}'],
     "Invalid range: ": ['{"type": "integer", "minimum": 3, "maximum": 1}', '{"type": "number", "exclusiveMinimum": 1, "maximum": 1}'],
     "Value must be a number": [f'{{"{name}": "3"}}' for name in ("minimum", "maximum", "multipleOf")],
     "multipleOf must be greater than 0": ['{"multipleOf": 0}'],
@@ -343,12 +350,15 @@ SCHEMA_FAULTS = {
     "patternProperties must be an object": ['{"patternProperties": []}'],
     "propertyNames must be an object": ['{"propertyNames": 3}'],
     "required must be an array": ['{"required": "a"}'],
-    "minProperties must be an integer": ['{"minProperties": "a"}'],
-    "minProperties is greater than maxProperties: ": ['{"type": "object", "minProperties": 3, "maxProperties": 1}'],
-    "maxProperties is less than the number of required properties: ": [
+    "minProperties must be an integer: ": ['{"minProperties": "a"}', '{"minProperties": -1.5}'],
+    "minProperties must be a non-negative integer: ": ['{"type": "object", "minProperties": -1}'],
+    "maxProperties must be a non-negative integer: ": ['{"type": "object", "maxProperties": -1}'],
+    "minContains must be an integer: ": ['{"type": "array", "contains": {}, "minContains": "a"}'],
+    "minProperties is greater than maxProperties: 3 > 1: ": ['{"type": "object", "minProperties": 3, "maxProperties": 1}'],
+    "maxProperties is less than the number of required properties: 1 < 2: ": [
         '{"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"], "maxProperties": 1}'
     ],
-    "minProperties is greater than the number of properties, but additional properties aren't allowed: ": [
+    "minProperties is greater than the number of properties, but additional properties aren't allowed: 3 > 1: ": [
         '{"type": "object", "properties": {"a": {}}, "minProperties": 3, "additionalProperties": false}'
     ],
     "items must be a boolean or an object": ['{"type": "array", "items": 3}'],
@@ -358,8 +368,8 @@ SCHEMA_FAULTS = {
     "prefixItems contains false": ['{"type": "array", "prefixItems": [false], "minItems": 1}'],
     "minItems must be an integer": ['{"minItems": "a"}'],
     "maxItems must be a non-negative integer": ['{"maxItems": "a"}'],
-    "minItems is greater than maxItems: ": ['{"type": "array", "minItems": 3, "maxItems": 1}'],
-    "minItems is greater than the number of prefixItems, but additional items are not allowed: ": [
+    "minItems is greater than maxItems: 3 > 1: ": ['{"type": "array", "minItems": 3, "maxItems": 1}'],
+    "minItems is greater than the number of prefixItems, but additional items are not allowed: 3 > 1: ": [
         '{"type": "array", "prefixItems": [{}], "items": false, "minItems": 3}'
     ],
     "enum must be an array": ['{"enum": {}}'],

@@ -86,8 +86,13 @@ pub struct Diagnostic {
     /// The first label is where the trouble is; further ones point to what it clashes with.
     labels: Vec<Label>,
     pointer: Option<String>,
+    /// The text at the pointer.
+    found: Option<Box<str>>,
     hint: Option<String>,
 }
+
+/// Most bytes of a text that a [`Diagnostic`] hands out as found.
+const MAX_FOUND: usize = 1024;
 
 impl Diagnostic {
     /// A refusal. `code` names its cause, as `ebnf/undefined-rule` does, and never changes.
@@ -98,6 +103,7 @@ impl Diagnostic {
             message: shorten(&message.into()).into_owned(),
             labels: Vec::new(),
             pointer: None,
+            found: None,
             hint: None,
         }
     }
@@ -134,10 +140,22 @@ impl Diagnostic {
     /// Looks up the JSON pointer in the document that the diagnostic is about, so that line and column are
     /// known too. Does nothing where there is a label already, no pointer, or nothing at the pointer.
     pub(crate) fn with_json_source(self, source: &str) -> Self {
-        match self.pointer.as_deref().and_then(|pointer| pointer::locate(source, pointer)) {
-            Some(span) if self.labels.is_empty() => self.with_label(source, span, ""),
+        match self.located(source) {
+            Some(span) if self.labels.is_empty() => self.with_found(source).with_label(source, span, ""),
             _ => self,
         }
+    }
+
+    /// Looks up the value at the JSON pointer in a document that is a part of the one that the diagnostic is about.
+    #[allow(dead_code, reason = "frontends without schemas do not need it")]
+    pub(crate) fn with_found(mut self, part: &str) -> Self {
+        let found = self.located(part).and_then(|span| part.get(span.range()));
+        self.found = found.filter(|found| found.len() <= MAX_FOUND).map(Into::into);
+        self
+    }
+
+    fn located(&self, source: &str) -> Option<Span> {
+        self.pointer.as_deref().and_then(|pointer| pointer::locate(source, pointer))
     }
 
     /// Moves a diagnostic about an embedded text (a pattern, say) to the place of that text in a JSON
@@ -186,6 +204,11 @@ impl Diagnostic {
     /// The place in a JSON document, as a JSON pointer.
     pub fn pointer(&self) -> Option<&str> {
         self.pointer.as_deref()
+    }
+
+    /// The value at the pointer, as the JSON document has it, if it has 1,024 bytes at most.
+    pub fn found(&self) -> Option<&str> {
+        self.found.as_deref()
     }
 
     /// The text to write instead.

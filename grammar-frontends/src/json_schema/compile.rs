@@ -154,9 +154,9 @@ pub(crate) fn compile_within(
     excludes: &[Box<str>],
 ) -> Result<Compiled, Diagnostics> {
     let arena = Bump::new();
-    let (schema, report) = (json::borrowed(schema, &arena), Report::of_warnings());
-    compile_parsed(&schema, options, syntax, ItemComparison::Impossible, excludes, report)
-        .map_err(|error| (*error).into())
+    let (value, report) = (json::borrowed(schema, &arena), Report::of_warnings());
+    compile_parsed(&value, options, syntax, ItemComparison::Impossible, excludes, report)
+        .map_err(|error| (*error).with_found(&schema.to_string()).into())
 }
 
 fn compile_parsed(

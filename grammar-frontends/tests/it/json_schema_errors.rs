@@ -29,6 +29,21 @@ fn report(schema: &str, options: &JsonSchemaOptions) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// The value that is refused is handed out as it is written, and a long one is not.
+#[test]
+fn refused_values_are_handed_out() {
+    let found = |schema: &str| {
+        let refused = json_schema::report(schema, &JsonSchemaOptions::default()).unwrap_err();
+        refused.iter().next().unwrap().found().map(str::to_owned)
+    };
+    assert_eq!(found(r#"{"properties": {"a/b": {"type": [ 3 ]}}}"#).as_deref(), Some("[ 3 ]"));
+    assert_eq!(found(r#"{"minProperties": -1}"#).as_deref(), Some("-1"));
+    let opposed = r#"{"type": "string", "minLength": 3, "maxLength": 1}"#;
+    assert_eq!(found(opposed).as_deref(), Some(opposed));
+    assert_eq!(found(&format!(r#"{{"type": "{}"}}"#, "x".repeat(1023))), None);
+    assert_eq!(found("{"), None);
+}
+
 #[test]
 fn malformed_schemas() {
     assert_snapshot!(refusal("{"), @"json-schema/syntax at `-`: the schema is no JSON: EOF while parsing an object (the text ends too early; give the whole schema)");
