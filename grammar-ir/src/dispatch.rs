@@ -213,9 +213,8 @@ impl DispatchData {
         let patterns = self.triggers.iter().chain(&self.stops).chain(&self.excludes);
         let parts = patterns.map(|pattern| {
             let text = |part: &PatternPart| match part {
-                PatternPart::Text(text) | PatternPart::Token(TokenRef::Name(text) | TokenRef::Special(text)) => {
-                    text.len()
-                }
+                PatternPart::Text(text)
+                | PatternPart::Token(TokenRef::Name(text) | TokenRef::Special(text)) => text.len(),
                 PatternPart::Token(TokenRef::Id(_)) => 0,
             };
             size_of::<Pattern>()

@@ -348,7 +348,9 @@ fn spell(
             match part {
                 PatternPart::Text(text) => symbols.extend(text.bytes().map(Symbol::byte)),
                 PatternPart::Token(TokenRef::Id(id)) => symbols.push(Symbol::token(labels.one(*id))),
-                PatternPart::Token(TokenRef::Name(name) | TokenRef::Special(name)) => return Err(Failure::unresolved(name)),
+                PatternPart::Token(TokenRef::Name(name) | TokenRef::Special(name)) => {
+                    return Err(Failure::unresolved(name));
+                }
             }
         }
         patterns.push(SpelledPattern { symbols: begin..symbols.len(), role });

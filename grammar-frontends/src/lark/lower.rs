@@ -264,7 +264,7 @@ impl<'a> Scope<'a, '_> {
                     ("ignore_once", &JsonValue::Bool(once)) => skipping.most = once.then_some(1),
                     // Masks are never narrowed to forced tokens, whatever is chosen.
                     ("no_forcing", JsonValue::Bool(_)) => {}
-                    // A leave: patterns that match no UTF-8 are refused where they stand.
+                    // Nothing is done with it: patterns that match invalid UTF-8 are refused where they stand.
                     ("allow_invalid_utf8", JsonValue::Bool(_)) => {}
                     _ => report(Fault::unsupported(
                         format!("the option `{name}` with this value is not supported"),
