@@ -50,12 +50,11 @@ fn set_embedded_json_options(given: &mut Settings<'_>, options: &mut JsonSchemaO
 fn set_json_options(base: JsonSchemaOptions, given: &mut Settings<'_>) -> PyResult<JsonSchemaOptions> {
     pass_on(None);
     let mut options = base;
-    if let Some(whitespace) = whitespace(given)? {
-        options.whitespace = whitespace;
-    }
     if let Some(spelling) = given.choice("spelling", &spellings())? {
         options = options.spelling(spelling);
     }
+    // Options of one of its parts decide about that part.
+    options.whitespace = whitespace(given)?.unwrap_or(options.whitespace);
     let escapes = [
         ("printed", Escapes::Printed),
         ("any", Escapes::Any),

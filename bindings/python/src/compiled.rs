@@ -15,7 +15,7 @@ use crate::interrupt::{Interrupt, given};
 use crate::json::loads;
 use crate::settings::limits_dict;
 use crate::source::LazyGrammar;
-use crate::tokenizer::TokenizerInfo;
+use crate::tokenizer::{TokenizerInfo, tokenizer_argument};
 
 /// A grammar, ready to be followed over one vocabulary. Shared by any number of matchers in any threads.
 ///
@@ -127,8 +127,9 @@ impl CompiledGrammar {
     #[staticmethod]
     fn deserialize_json<'py>(
         json_str: &str,
-        tokenizer_info: &Bound<'py, TokenizerInfo>,
+        tokenizer_info: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let tokenizer_info = tokenizer_argument(tokenizer_info)?;
         let module = tokenizer_info.py().import("grammask._serialize")?;
         module.call_method1("deserialize_compiled", (json_str, tokenizer_info))
     }

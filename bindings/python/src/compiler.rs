@@ -28,7 +28,7 @@ use crate::settings::{Settings, set_fields};
 use crate::signals::Signals;
 use crate::source::{LazyGrammar, Source};
 use crate::subclass::{announce, filling, is_to_be_empty};
-use crate::tokenizer::TokenizerInfo;
+use crate::tokenizer::{TokenizerInfo, tokenizer_argument};
 
 /// Compiles grammars for one tokenizer. Any number of threads may use one at once; compiling gives up the
 /// interpreter's lock.
@@ -331,12 +331,7 @@ impl GrammarCompiler {
             return Ok(Self { content: OnceLock::new() });
         }
         let py = tokenizer_info.py();
-        let Ok(tokenizer) = tokenizer_info.cast::<TokenizerInfo>() else {
-            let kind = tokenizer_info.get_type();
-            let message = "`tokenizer_info` must be a TokenizerInfo, which \
-                           `TokenizerInfo.from_huggingface(tokenizer)` makes of a tokenizer, not";
-            return Err(PyValueError::new_err(format!("{message} {}", kind.name()?)));
-        };
+        let tokenizer = tokenizer_argument(tokenizer_info)?;
         let mut given = Settings::of(options)?;
         let threads = given.get::<i64>("max_threads")?.unwrap_or(8);
         let threads = usize::try_from(threads).ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
@@ -414,9 +409,11 @@ impl GrammarCompiler {
     /// inside the other.
     ///
     /// Strings and numbers are spelled as serialisers print them. `spelling` chooses all of it, whitespace too:
-    /// `"printed"`, `"any"` (what JSON allows), `"compact"` or `"canonical"` (one text for a value). `escapes` chooses that of
-    /// strings (`"printed"`, `"any"`, `"needed"`, `"ascii"`), `numbers` that of numbers (`"printed"`, `"any"`, `"canonical"`, or the most
-    /// digits of a printed one). `around_root` is how much whitespace there may be before the value, and after it.
+    /// `"printed"`, `"any"` (what JSON allows, with up to 64 characters of whitespace in a row), `"compact"` or
+    /// `"canonical"` (one text for a value). `escapes` chooses that of strings (`"printed"`, `"any"`, `"needed"`,
+    /// `"ascii"`), `numbers` that of numbers (`"printed"`, `"any"`, `"canonical"`, or the most digits of a printed one).
+    /// Beside `spelling` they decide about their part, as `any_whitespace` does. `around_root` is how much whitespace
+    /// there may be before the value, and after it.
     ///
     /// `key_order` is `"declared"`, `"required_first"` or `"any"`, which `any_order=True` means too. `free_names="unique"` forbids
     /// that a name which the schema does not declare occurs twice. `formats="annotation"` enforces no `format`.

@@ -13,7 +13,7 @@ use grammask::vocabularies::{self, Encoding};
 use grammask::{
     TokenCoding, TokenDecoder, TokenId, Vocabulary, VocabularyBuilder, VocabularyOptions, words_for,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PySet, PyString, PyTuple, PyType};
 
@@ -29,6 +29,18 @@ fn unordered<'py>(vocabulary: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, 
         || vocabulary.is_instance_of::<PyFrozenSet>()
         || vocabulary.is_instance_of::<PyString>();
     is_unordered.then(|| vocabulary.get_type().name()).transpose()
+}
+
+/// The argument `tokenizer_info`, for which a tokenizer is often given.
+pub(crate) fn tokenizer_argument<'a, 'py>(
+    given: &'a Bound<'py, PyAny>,
+) -> PyResult<&'a Bound<'py, TokenizerInfo>> {
+    if let Ok(tokenizer) = given.cast() {
+        return Ok(tokenizer);
+    }
+    let message = "`tokenizer_info` must be a TokenizerInfo, which `TokenizerInfo.from_huggingface(tokenizer)` makes of a \
+                   tokenizer, not";
+    Err(PyValueError::new_err(format!("{message} {}", given.get_type().name()?)))
 }
 
 /// Tokens with these texts are taken for stop tokens where the caller names none.
@@ -223,7 +235,12 @@ impl TokenizerInfo {
         }
         let (vocab_type, coding) =
             vocab_type.map_or(Ok((0, TokenCoding::Plain)), |vocab_type| coding(py, vocab_type))?;
-        let tokens = encoded_vocab.try_iter()?.map(|token| decode(&token?, coding));
+        let Ok(tokens) = encoded_vocab.try_iter() else {
+            let message = "the vocabulary must be a list of tokens; `TokenizerInfo.from_huggingface`, `from_tiktoken` and \
+                           `from_sentencepiece` read the object of a tokenizer, and this is a";
+            return Err(PyTypeError::new_err(format!("{message} {}", encoded_vocab.get_type().name()?)));
+        };
+        let tokens = tokens.map(|token| decode(&token?, coding));
         let tokens = tokens.collect::<PyResult<Vec<Vec<u8>>>>()?;
         let size = vocab_size.unwrap_or(tokens.len());
         let special = special_token_ids.unwrap_or_default();

@@ -220,3 +220,14 @@ def test_messages_name_the_mistake(compiler, tmp_path):
     assert raised.value.filename == str(tmp_path / "file" / "inner")
     with pytest.raises(ValueError, match="recursion depth"):
         grammask.config.set_max_recursion_depth(True)
+
+
+def test_a_tokenizer_is_no_vocabulary(compiler):
+    class Tokenizer:
+        pass
+
+    with pytest.raises(TypeError, match="from_huggingface"):
+        grammask.TokenizerInfo(Tokenizer())
+    text = compiler.compile_regex("a").serialize_json()
+    with pytest.raises(ValueError, match="from_huggingface"):
+        grammask.CompiledGrammar.deserialize_json(text, Tokenizer())
