@@ -5,7 +5,7 @@ use grammask::{Diagnostic, JsonObject, JsonValue};
 /// The fixed beginnings of xgrammar's messages about schemas, and about patterns and grammars inside of something else, as
 /// running it shows them. Each has a part of our code for the fault, and a part of what we say with the place. Of several
 /// that fit the first is meant. A number follows those that end in a space.
-const INNER_BEGINNINGS: [(&str, &str, &str); 44] = [
+const INNER_BEGINNINGS: [(&str, &str, &str); 45] = [
     ("/malformed", "`type` must be", "Unsupported type"),
     ("/malformed", "`$ref` must be", "$ref must be a string"),
     ("/malformed", "`enum` must be a list", "enum must be an array"),
@@ -24,13 +24,14 @@ const INNER_BEGINNINGS: [(&str, &str, &str); 44] = [
     ("/malformed", "`maxContains` must be", "maxContains must be an integer"),
     ("/malformed", "`minProperties` must be", "minProperties must be an integer"),
     ("/malformed", "`maxProperties` must be", "maxProperties must be an integer"),
+    ("/malformed", "`pattern` must be", NO_STRING),
+    ("/malformed", "`format` must be", NO_STRING),
     ("/malformed", "`multipleOf` must be a number above", "multipleOf must be greater than 0"),
     ("/malformed", "`multipleOf` must be", "Value must be a number"),
     ("/malformed", "`minimum` must be", "Value must be a number"),
     ("/malformed", "`maximum` must be", "Value must be a number"),
     ("/malformed", "`exclusiveMinimum` must be", "Value must be a number"),
     ("/malformed", "`exclusiveMaximum` must be", "Value must be a number"),
-    ("regex/", "pattern, column ", "Regex parsing error at position "),
     ("ebnf/", "the grammar, column ", "EBNF parser error at line 1, column "),
     // A value in the place of a schema. Members of these names are no keywords.
     ("/malformed", "/properties/items`", "Schema should be an object or bool"),
@@ -65,6 +66,25 @@ const INNER_BEGINNINGS: [(&str, &str, &str); 44] = [
     ("/unsatisfiable", "an `enum` without values", "enum array must not be empty"),
 ];
 
+/// xgrammar's JSON library says this about a value that is no string.
+const NO_STRING: &str = r#""type mismatch! call is<type>() before get<type>()" && is<std::string>()"#;
+
+/// Faults of patterns that xgrammar finds when it reads the pattern as a grammar.
+const FOUND_IN_EBNF: [&str; 3] = [
+    "the first character of this range comes after",
+    "the least number of repeats is greater",
+    "there is nothing before this repeat",
+];
+
+/// The beginning of a message about a fault at a column of a pattern.
+pub(crate) fn pattern_beginning(message: &str, column: u32) -> String {
+    const BEFORE: u32 = "root ::= ".len() as u32;
+    match FOUND_IN_EBNF.iter().any(|fault| message.contains(fault)) {
+        true => format!("EBNF parser error at line 1, column {}", BEFORE + column),
+        false => format!("Regex parsing error at position {column}"),
+    }
+}
+
 /// See [`INNER_BEGINNINGS`]. A schema that no value obeys is `false` by another name.
 pub(crate) fn inner_beginning(diagnostic: &Diagnostic) -> Option<String> {
     // Places in lists are told apart by nothing but their numbers.
@@ -72,6 +92,15 @@ pub(crate) fn inner_beginning(diagnostic: &Diagnostic) -> Option<String> {
         diagnostic.pointer().unwrap_or_default().trim_end_matches(|digit: char| digit.is_ascii_digit());
     let said = format!("{} at `{place}`", diagnostic.message());
     let code = diagnostic.code();
+    let number_after = |part: &str| {
+        let rest = said.split(part).nth(1)?;
+        rest.split(|one: char| !one.is_ascii_digit()).next()?.parse::<u32>().ok()
+    };
+    if code.contains("regex/")
+        && let Some(column) = number_after("pattern, column ")
+    {
+        return Some(pattern_beginning(&said, column));
+    }
     let found = INNER_BEGINNINGS.iter().find(|(part, ours, _)| code.contains(part) && said.contains(ours));
     let Some((_, ours, theirs)) = found else {
         let is_false = code == "json-schema/unsatisfiable";
@@ -82,9 +111,8 @@ pub(crate) fn inner_beginning(diagnostic: &Diagnostic) -> Option<String> {
     {
         return Some(exact);
     }
-    let number = said.split(ours).nth(1).filter(|_| theirs.ends_with(' ')).into_iter();
-    let number = number.flat_map(|rest| rest.chars().take_while(char::is_ascii_digit));
-    Some(theirs.chars().chain(number).collect())
+    let number = number_after(ours).filter(|_| theirs.ends_with(' '));
+    Some(number.map_or_else(|| (*theirs).to_owned(), |number| format!("{theirs}{number}")))
 }
 
 /// A beginning that depends on the value at the place: that of the keyword, or the schema whose keywords contradict one
@@ -105,6 +133,7 @@ fn with_value(beginning: &str, found: &JsonValue) -> Option<String> {
         "minProperties must be an integer" | "maxProperties must be an integer" if is_negative() => {
             beginning.replace("an integer", "a non-negative integer")
         }
+        "required must be an array" if found.as_array().is_some() => NO_STRING.to_owned(),
         "minLength must be an integer" => format!("{beginning} not exceeding 2147483647"),
         "minLength is greater than maxLength" => {
             format!("minLength {} is greater than maxLength {}", integer("minLength")?, integer("maxLength")?)

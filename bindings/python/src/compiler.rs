@@ -21,6 +21,7 @@ use crate::engines::{Either, Engine, each};
 use crate::errors::{Syntax, interrupted, of_file, raise, refused};
 use crate::forks::detach;
 use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
+use crate::interrupt::given;
 use crate::json::loads;
 use crate::kept::{Kept, Shelf};
 use crate::metrics::COMPILE;
@@ -198,11 +199,12 @@ fn lark_source(
     text: String,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Source, Interrupt)> {
-    let (options, interrupt) = arguments("compile_lark", given, lark_arguments)?;
+    let (mut options, interrupt) = arguments("compile_lark", given, lark_arguments)?;
     if options.named.is_empty() {
         return Ok((Source::Lark { text, options }, interrupt));
     }
     // The values of the names belong to the content, and the resulting grammar contains them.
+    options.json_schema.interrupt = interrupt.clone();
     let read = py.detach(|| read_lark(&text, &options));
     let (grammar, _) = read.map_err(|error| refused(py, &error, Syntax::Lark))?;
     Ok((Source::Grammar(Arc::new(grammar)), interrupt))
@@ -436,8 +438,13 @@ impl GrammarCompiler {
     }
 
     /// Compiles the grammar of any JSON object or array, spelled as serialisers print it: `1500.0` or `1e-07`, not `1.5e3`.
-    fn compile_builtin_json_grammar(&self, py: Python<'_>) -> PyResult<CompiledGrammar> {
-        self.compile(py, (Source::BuiltinJson, Interrupt::never()))
+    #[pyo3(signature = (*, interrupt=None))]
+    fn compile_builtin_json_grammar(
+        &self,
+        py: Python<'_>,
+        interrupt: Option<&Bound<'_, crate::interrupt::Interrupt>>,
+    ) -> PyResult<CompiledGrammar> {
+        self.compile(py, (Source::BuiltinJson, given(interrupt)))
     }
 
     /// Compiles a regular expression, which the whole text must match; see `Grammar.from_regex` for the options.
@@ -527,8 +534,13 @@ impl GrammarCompiler {
     }
 
     /// `compile_builtin_json_grammar` on the threads of the compiler; returns a `CompileFuture`.
-    fn compile_builtin_json_grammar_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.begin(py, (Source::BuiltinJson, Interrupt::never()))
+    #[pyo3(signature = (*, interrupt=None))]
+    fn compile_builtin_json_grammar_async<'py>(
+        &self,
+        py: Python<'py>,
+        interrupt: Option<&Bound<'_, crate::interrupt::Interrupt>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.begin(py, (Source::BuiltinJson, given(interrupt)))
     }
 
     /// `compile_regex` on the threads of the compiler; returns a `CompileFuture`.

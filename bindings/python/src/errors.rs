@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use crate::beginnings::inner_beginning;
+use crate::beginnings::{inner_beginning, pattern_beginning};
 use crate::metrics::{COMPILE_REFUSED, COMPILE_STOPPED, LIMITS_REACHED, unless_fault};
 
 /// Whether gaps of xgrammar that its users' code depends on are imitated.
@@ -200,10 +200,10 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
             format!("Lark error at line {line}, column {column}: {diagnostics}")
         }
         (Syntax::Regex, Some((_, column))) => {
-            format!("Regex parsing error at position {column}: {diagnostics}")
+            format!("{}: {diagnostics}", pattern_beginning(first.map_or("", Diagnostic::message), column))
         }
         (Syntax::JsonSchema, _) if code == "json-schema/syntax" => {
-            format!("Failed to parse JSON: {diagnostics}")
+            format!("Check failed: (error.empty()) is false: Failed to parse JSON: {diagnostics}")
         }
         (Syntax::StructuralTag, _) if code == "structural-tag/syntax" => {
             format!("Invalid JSON error: Failed to parse JSON: {diagnostics}")

@@ -292,14 +292,15 @@ impl Grammar {
     #[staticmethod]
     #[pyo3(signature = (lark_string, **options),
            text_signature = "(lark_string, *, tokenizer_info=None, named_grammars=None, start_rule_name='start', \
-                             json_options=None, regex_limits=None, limits=None)")]
+                             json_options=None, regex_limits=None, limits=None, interrupt=None)")]
     fn from_lark(py: Python<'_>, lark_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
         let info = given.take("tokenizer_info").filter(|info| !info.is_none());
         if info.is_some_and(|info| !info.is_instance_of::<TokenizerInfo>()) {
             return Err(PyTypeError::new_err("`tokenizer_info` must be a grammask.TokenizerInfo"));
         }
-        let options = lark_arguments(&mut given)?;
+        let mut options = lark_arguments(&mut given)?;
+        options.json_schema.interrupt = interrupt(&mut given)?;
         given.finish_arguments("from_lark")?;
         Self::new(py, Syntax::Lark, || read_lark(lark_string, &options))
     }

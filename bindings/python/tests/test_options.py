@@ -110,7 +110,9 @@ def rust_options():
     """The option structs of the crates, each with its fields."""
     found = {}
     struct = re.compile(r"^pub struct (\w*(?:Options|Limits|Settings|Request)|Sampling) \{\n(.*?)^\}", re.M | re.S)
-    for crate in ("grammar-ir", "fsm", "grammar-frontends", "mask-cache", "matcher", "gpu-apply", "vocabularies"):
+    backends = ("parser-backend", "earley", "pda")
+    others = ("grammar-ir", "fsm", "grammar-frontends", "mask-cache", "matcher", "gpu-apply", "vocabularies")
+    for crate in backends + others:
         for path in sorted((ROOT / crate / "src").rglob("*.rs")):
             for name, body in struct.findall(path.read_text()):
                 assert name not in found, name
@@ -418,6 +420,13 @@ def test_deadlines_and_cancellation(info):
         compiler.compile_json_schema_async(big_schema(3), interrupt=cancelled).result(timeout=30)
     with pytest.raises(grammask.IndeterminateError):
         grammask.Grammar.from_json_schema(big_schema(4), interrupt=cancelled)
+    inline = f"start: %json {json.dumps(big_schema(5))}"
+    for read in (grammask.Grammar.from_lark, compiler.compile_lark):
+        for named in ({}, {"a": 'start: "a"'}):
+            with pytest.raises(grammask.IndeterminateError):
+                read(inline, named_grammars=named, interrupt=cancelled)
+    with pytest.raises(grammask.IndeterminateError):
+        grammask.GrammarCompiler(info).compile_builtin_json_grammar(interrupt=cancelled)
     assert time.monotonic() - start < 20
     later = grammask.Interrupt(timeout=3600)
     assert compiler.compile_json_schema(OBJECT, interrupt=later) == compiler.compile_json_schema(OBJECT)

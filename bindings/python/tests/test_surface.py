@@ -278,7 +278,10 @@ MESSAGES = [
     ("from_ebnf", "root ::= [\\d]", "EBNF parser error at line 1, column 11: "),
     ("from_lark", "start: missing", "Lark error at line 1, column 8: "),
     ("from_regex", "(", "Regex parsing error at position "),
-    ("from_json_schema", "{", "Failed to parse JSON: "),
+    ("from_regex", "a[z-a]", "EBNF parser error at line 1, column 12: "),
+    ("from_regex", "*", "EBNF parser error at line 1, column 10: "),
+    ("from_regex", "a{3,1}", "EBNF parser error at line 1, column "),
+    ("from_json_schema", "{", "Check failed: (error.empty()) is false: Failed to parse JSON: "),
     ("from_structural_tag", "{", "Invalid JSON error: Failed to parse JSON: "),
     ("from_structural_tag", "{}", "Invalid structural tag error: "),
 ]
@@ -298,6 +301,7 @@ def test_messages_begin_as_programs_expect(method, source, beginning):
 
 INNER = [
     ({"type": "regex", "pattern": "("}, "Regex parsing error at position 1: "),
+    ({"type": "regex", "pattern": "[z-a]"}, "EBNF parser error at line 1, column 11: "),
     ({"type": "grammar", "grammar": "root ::= ("}, "EBNF parser error at line 1, column 10: "),
     ({"type": "grammar", "grammar": 'root ::= "a"\nb ::= ('}, "Invalid structural tag error: "),
 ]
@@ -345,6 +349,10 @@ SCHEMA_FAULTS = {
     "Invalid range: ": ['{"type": "integer", "minimum": 3, "maximum": 1}', '{"type": "number", "exclusiveMinimum": 1, "maximum": 1}'],
     "Value must be a number": [f'{{"{name}": "3"}}' for name in ("minimum", "maximum", "multipleOf")],
     "multipleOf must be greater than 0": ['{"multipleOf": 0}'],
+    '"type mismatch! call is<type>() before get<type>()" && is<std::string>()': [
+        '{"type": "string", "pattern": 5}', '{"type": "string", "format": 5}', '{"required": [5]}'
+    ],
+    "EBNF parser error at line 1, column 11: ": ['{"type": "string", "pattern": "[z-a]"}'],
     "Regex parsing error at position 1: ": ['{"type": "string", "pattern": "("}', '{"patternProperties": {"(": {}}}'],
     "properties must be an object": ['{"properties": []}'],
     "patternProperties must be an object": ['{"patternProperties": []}'],

@@ -1,7 +1,8 @@
 //! A reading of grammars that is obviously right: where can an expression end that begins here?
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, JsonEscapes};
 
 /// Whether the root derives the text.
@@ -12,9 +13,9 @@ pub(crate) fn accepts(grammar: &Grammar, text: &[u8]) -> bool {
 /// Whether an expression derives the text.
 pub(crate) fn matches(grammar: &Grammar, expr: ExprId, text: &[u8]) -> bool {
     // Recursive rules: begin with nothing and repeat until nothing is added.
-    let mut known = HashMap::new();
+    let mut known = HashMap::default();
     loop {
-        let mut round = Round { grammar, text, before: &known, now: HashMap::new() };
+        let mut round = Round { grammar, text, before: &known, now: HashMap::default() };
         let found = round.ends(expr, 0).contains(&text.len());
         let now = round.now;
         if now == known {

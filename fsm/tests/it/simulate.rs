@@ -1,14 +1,15 @@
 //! A reading of programs that is obviously right, and what every program guarantees.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use grammask_fsm::{Count, FragmentId, Program, StateId};
+use grammask_grammar_ir::hash::{HashMap, HashSet};
 
 /// Whether the program accepts the text.
 pub(crate) fn accepts(program: &Program, text: &[u8]) -> bool {
-    let mut known = HashMap::new();
+    let mut known = HashMap::default();
     loop {
-        let mut round = Round { program, text, before: &known, now: HashMap::new() };
+        let mut round = Round { program, text, before: &known, now: HashMap::default() };
         let found = round.body(program.root(), 0).contains(&text.len());
         let now = round.now;
         if now == known {
@@ -36,7 +37,7 @@ impl Round<'_> {
         }
         self.now.insert(key, self.before.get(&key).cloned().unwrap_or_default());
         let mut ends = Ends::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut stack = vec![(self.program.fragment(fragment).start, start)];
         while let Some((state, at)) = stack.pop() {
             if !seen.insert((state, at)) {
@@ -100,7 +101,7 @@ pub(crate) fn check_invariants(program: &Program) {
             .chain(edges.calls.iter().map(|call| call.target))
             .chain(edges.tokens.iter().map(|edge| edge.target))
     };
-    let mut reached: HashSet<StateId> = HashSet::new();
+    let mut reached: HashSet<StateId> = HashSet::default();
     let mut stack: Vec<StateId> = program.fragments().map(|fragment| fragment.start).collect();
     while let Some(state) = stack.pop() {
         if reached.insert(state) {
@@ -108,15 +109,15 @@ pub(crate) fn check_invariants(program: &Program) {
         }
     }
     assert_eq!(reached.len(), program.state_count(), "every state is reached");
+    let mut predecessors: HashMap<StateId, Vec<StateId>> = HashMap::default();
+    for state in states() {
+        successors(state).for_each(|to| predecessors.entry(to).or_default().push(state));
+    }
     let mut live: HashSet<StateId> = states().filter(|&state| program.state(state).is_final).collect();
-    loop {
-        let before = live.len();
-        live.extend(
-            states().filter(|&state| successors(state).any(|to| live.contains(&to))).collect::<Vec<_>>(),
-        );
-        if live.len() == before {
-            break;
-        }
+    let mut stack: Vec<StateId> = live.iter().copied().collect();
+    while let Some(state) = stack.pop() {
+        let found = predecessors.get(&state).into_iter().flatten();
+        stack.extend(found.copied().filter(|&state| live.insert(state)));
     }
     assert_eq!(live.len(), program.state_count(), "every state leads to a final one");
     for state in states() {
@@ -124,7 +125,7 @@ pub(crate) fn check_invariants(program: &Program) {
         assert!(edges.bytes.is_sorted(), "byte edges are sorted");
         assert!(edges.bytes.iter().all(|edge| edge.start <= edge.end));
     }
-    let mut productive: HashSet<FragmentId> = HashSet::new();
+    let mut productive: HashSet<FragmentId> = HashSet::default();
     loop {
         let before = productive.len();
         for (index, fragment) in program.fragments().enumerate() {
@@ -162,7 +163,7 @@ fn is_nullable(program: &Program, start: StateId) -> bool {
 }
 
 fn walk(program: &Program, start: StateId, next: impl Fn(&Program, StateId) -> Vec<StateId>) -> bool {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut stack = vec![start];
     while let Some(state) = stack.pop() {
         if seen.insert(state) {
