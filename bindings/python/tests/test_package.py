@@ -181,6 +181,13 @@ def test_applying_what_does_not_fit():
         grammask.apply_token_bitmask_inplace(logits, mask[:1])
     with pytest.raises(IndexError):
         grammask.apply_token_bitmask_inplace(logits, mask, indices=[2])
+    with pytest.raises(ValueError, match="vocab_size=64"):
+        grammask.apply_token_bitmask_inplace(logits, mask[:, :2])
+    assert (logits == 0).all()
+    grammask.apply_token_bitmask_inplace(logits, mask[:, :2], vocab_size=64)
+    assert (logits[:, :64] == -np.inf).all() and (logits[:, 64:] == 0).all()
+    grammask.config.set_compat(True)
+    logits = np.zeros((2, 70), np.float32)
     with pytest.warns(UserWarning, match="left unmasked"):
         grammask.apply_token_bitmask_inplace(logits, mask[:, :2])
     assert (logits[:, :64] == -np.inf).all() and (logits[:, 64:] == 0).all()

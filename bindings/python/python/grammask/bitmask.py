@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _native
 from ._native import apply_bitmask, apply_bitmask_array, apply_bitmask_cuda
+from .config import get_compat
 from .exception import GrammaskWarning, spell
 
 __all__ = [
@@ -92,7 +93,8 @@ def apply_token_bitmask_inplace(
     bitmask : array or tensor of int32, shape (rows, words) or (words,)
         On the same device as the logits.
     vocab_size : int, optional
-        Number of logits to look at. Default: as many as both have.
+        Number of logits to look at. Default: all. A bitmask that covers fewer tokens raises `ValueError`; in compatible
+        mode it masks those alone, with a warning.
     indices : list or tensor of int, optional
         Rows to apply: row ``i`` of the bitmask to row ``i`` of the logits. Default: all. Those in a tensor
         that is not in CPU memory are not checked, which would wait for the device: each must be a row of both.
@@ -227,8 +229,10 @@ def _width(logits: int, words: int, vocab_size: int | None) -> int:
             raise ValueError(f"`vocab_size` must not be negative, and is {vocab_size}")
         width = min(width, vocab_size)
     if width < (logits if vocab_size is None else min(vocab_size, logits)):
-        message = f"the bitmask covers {words * 32} tokens and there are {logits} logits: the others are left unmasked"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        message = f"the bitmask covers {words * 32} tokens and there are {logits} logits"
+        if not get_compat():
+            raise ValueError(f"{message}; `vocab_size={width}` leaves the others unmasked")
+        warnings.warn(f"{message}: the others are left unmasked", UserWarning, stacklevel=4)
     return width
 
 

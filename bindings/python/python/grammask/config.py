@@ -4,7 +4,8 @@
 The *compatible* one follows xgrammar 0.2.8 where code written for it depends on its gaps: keywords that cannot be
 enforced are ignored with a ``GrammaskWarning``, and messages of errors begin with the words of xgrammar's: those of
 EBNF, Lark, regular expressions, JSON, schemas and structural tags. Special tokens of Hugging Face tokenizers are text there. The mask of a
-draft token that is refused is set to zero, and so is a mask that allows no token, with a warning.
+draft token that is refused is set to zero, and so is a mask that allows no token, with a warning. A bitmask that covers
+fewer tokens than there are logits masks those alone, with a warning.
 Everything that can be enforced is enforced in both manners.
 """
 
