@@ -58,6 +58,7 @@ struct Item {
 /// The items of one position.
 #[derive(Debug, Default)]
 struct Set {
+    /// Those that read something. While the set is being closed it holds all of them.
     items: Vec<Item>,
     /// The items by what they wait for.
     waiting: AHashMap<ExprId, Vec<Item>>,
@@ -189,12 +190,7 @@ impl<'r> Chart<'r> {
                     possible.then(|| partial.pack())?
                 }
             },
-            Expr::Empty
-            | Expr::Sequence(_)
-            | Expr::Choice(_)
-            | Expr::Repeat { .. }
-            | Expr::Rule(_)
-            | Expr::Permutation(_) => return None,
+            expr if only_waits(expr) => return None,
             _ => self.recogniser.step_text(Remainder::unpack(item.progress), byte)?.pack(),
         };
         Some(Item { progress, ..item })
@@ -227,8 +223,23 @@ impl<'r> Chart<'r> {
             closing.follow(item);
             next += 1;
         }
+        let grammar = self.recogniser.grammar();
+        closing.set.items.retain(|item| !only_waits(grammar.expr(item.expr)));
         closing.set
     }
+}
+
+/// Whether items of an expression read nothing by themselves.
+fn only_waits(expr: Expr<'_>) -> bool {
+    matches!(
+        expr,
+        Expr::Empty
+            | Expr::Sequence(_)
+            | Expr::Choice(_)
+            | Expr::Repeat { .. }
+            | Expr::Rule(_)
+            | Expr::Permutation(_)
+    )
 }
 
 /// A set that is being closed.

@@ -138,7 +138,7 @@ impl FreeText {
             let ends = self.triggers.iter().map(|(pattern, _)| pattern).chain(&self.stops);
             ends.into_iter().any(|pattern| pattern.starts_with(rest))
         };
-        is_text_so_far(text) || (0..text.len()).any(|at| is_whole(&text[..at]) && begins_pattern(&text[at..]))
+        is_text_so_far(text) || (0..text.len()).any(|at| begins_pattern(&text[at..]) && is_whole(&text[..at]))
     }
 
     /// Whether an end can be reached after a possible free text.
@@ -217,8 +217,10 @@ fn is_text_so_far(text: &[Symbol]) -> bool {
 
 /// Whether the symbols are the first bytes of one character, but not all of them.
 fn is_part_of_character(text: &[Symbol]) -> bool {
-    bytes(text).is_some_and(|bytes| match std::str::from_utf8(&bytes) {
+    let is_part = |bytes: Vec<u8>| match std::str::from_utf8(&bytes) {
         Ok(_) => false,
         Err(error) => error.error_len().is_none() && error.valid_up_to() == 0,
-    })
+    };
+    // No character has more than four bytes.
+    text.len() < 4 && bytes(text).is_some_and(is_part)
 }

@@ -101,6 +101,7 @@ fn unsatisfiable_schemas() {
     let any_order = JsonSchemaOptions::default().key_order(KeyOrder::Any);
     assert_snapshot!(refusal_with(few, &any_order), @"json-schema/unsatisfiable at ``: no JSON text satisfies the schema: what it requires is excluded, or never ends (relax one of the keywords that contradict each other)");
     assert_snapshot!(refusal(r#"{"type":"object","properties":{"a":{"enum":[]}},"required":["a"]}"#), @r#"json-schema/unsatisfiable at `/properties/a`: no JSON text satisfies the schema: nothing satisfies an `enum` without values (relax one of the keywords that contradict each other)"#);
+    assert_snapshot!(refusal(r#"{"type":"object","properties":{"a":{"type":[]}},"required":["a"]}"#), @r#"json-schema/unsatisfiable at `/properties/a`: no JSON text satisfies the schema: nothing satisfies a `type` without names (relax one of the keywords that contradict each other)"#);
 }
 
 /// Patterns, formats and lengths that have no text together are refused before any automaton is compiled, and

@@ -3,11 +3,12 @@
 //! The judge knows nothing of scopes. It takes the same grammar without marks, has it spell every document, reads each one
 //! with a reader of its own, and drops those in which something occurs twice. A text is right if it begins one of the rest.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use grammask_grammar_frontends::ebnf::EbnfOptions;
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_ir::Interrupt;
+use grammask_grammar_ir::hash::HashSet;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions, words_for};
 use grammask_matcher::{
     BatchMatcher, BatchRow, BuildBackend, ByteSet, CompiledGrammar, Compiler, DraftTree, Explanation, Limits,
@@ -216,8 +217,12 @@ impl Right {
     }
 
     fn next_bytes(&self, text: &[u8]) -> Vec<u8> {
-        let follows = |byte: &u8| self.beginnings.contains(&[text, &[*byte]].concat());
-        (0..=255u8).filter(follows).collect()
+        let mut longer = [text, &[0]].concat();
+        let mut follows = |byte: &u8| {
+            longer[text.len()] = *byte;
+            self.beginnings.contains(&longer)
+        };
+        (0..=255u8).filter(|byte| follows(byte)).collect()
     }
 }
 

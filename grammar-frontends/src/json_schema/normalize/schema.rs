@@ -124,6 +124,9 @@ impl<'s> Normalizer<'s> {
             Some(value) => self.types(node, value)?,
             None => NormalForm::any(),
         };
+        if norm.is_never() {
+            self.conflict(node, "nothing satisfies a `type` without names");
+        }
         if !norm.numbers.is_empty() {
             let shape = numbers::read(self, node, members)?;
             let numbers = norm.numbers.iter().map(|kind| kind.and(&shape));

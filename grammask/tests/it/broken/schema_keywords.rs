@@ -191,7 +191,7 @@ fn misused_keywords() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"type": []}"#), @r#"
-    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: what it requires is excluded, or never ends
+    [json-schema/unsatisfiable] Error: no JSON text satisfies the schema: nothing satisfies a `type` without names
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"type": []}
