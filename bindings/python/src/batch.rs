@@ -155,7 +155,7 @@ impl BatchGrammarMatcher {
                     || {
                         raise(
                             value.py(),
-                            "GrammaskError",
+                            "InvalidOptionError",
                             "`max_threads` must be \"auto\" or a number from 1 to 1024",
                         )
                     },

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
+use crate::settings::Setting;
+
 /// Bytes that the tables and masks of many grammars may hold together. Give all compilers of a process the same one.
 ///
 /// Where they hold more, what was not used for longest goes; texts in progress keep what they stand on.
@@ -19,8 +21,8 @@ pub(crate) struct Budget {
 #[pymethods]
 impl Budget {
     #[new]
-    fn new(max_bytes: usize) -> Self {
-        Self { inner: Arc::new(grammask::Budget::new(max_bytes)) }
+    fn new(max_bytes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { inner: Arc::new(grammask::Budget::new(usize::read("max_bytes", max_bytes)?)) })
     }
 
     /// The most bytes.

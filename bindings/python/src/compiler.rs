@@ -338,12 +338,16 @@ impl GrammarCompiler {
         let threads = given.get::<i64>("max_threads")?.unwrap_or(8);
         let threads = usize::try_from(threads).ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
         let message = format!("`max_threads` must be a number from 1 to {MAX_THREADS}");
-        let threads = threads.ok_or_else(|| raise(py, "GrammaskError", message))?;
+        let threads = threads.ok_or_else(|| raise(py, "InvalidOptionError", message))?;
         let cache_limit_bytes = given.get::<i64>("cache_limit_bytes")?.unwrap_or(-1);
         let max_bytes = match cache_limit_bytes {
             -1 => None,
             bytes => Some(usize::try_from(bytes).map_err(|_| {
-                raise(py, "GrammaskError", "`cache_limit_bytes` must be -1 (no limit) or a number of bytes")
+                raise(
+                    py,
+                    "InvalidOptionError",
+                    "`cache_limit_bytes` must be -1 (no limit) or a number of bytes",
+                )
             })?),
         };
         let cache_enabled = given.get("cache_enabled")?.unwrap_or(true);

@@ -43,15 +43,21 @@ pub(crate) enum Syntax {
     Regex,
     JsonSchema,
     StructuralTag,
+    /// A structural tag that is compiled at once.
+    CompiledTag,
     /// A grammar that was read before.
     Grammar,
 }
 
 impl Syntax {
+    fn is_tag(self) -> bool {
+        matches!(self, Syntax::StructuralTag | Syntax::CompiledTag)
+    }
+
     fn exception(self) -> &'static str {
         match self {
             Syntax::JsonSchema => "InvalidSchemaError",
-            Syntax::StructuralTag => "InvalidStructuralTagError",
+            Syntax::StructuralTag | Syntax::CompiledTag => "InvalidStructuralTagError",
             Syntax::Ebnf | Syntax::Gbnf | Syntax::Lark | Syntax::Regex | Syntax::Grammar => {
                 "InvalidGrammarError"
             }
@@ -90,7 +96,7 @@ pub(crate) fn pass_on(raised: Option<PyErr>) {
 /// The error of a frontend or the compiler, with its places as attributes.
 pub(crate) fn refused(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyErr {
     // The others hold no schemas, and so no retriever.
-    if matches!(syntax, Syntax::JsonSchema | Syntax::StructuralTag | Syntax::Lark)
+    if (syntax.is_tag() || matches!(syntax, Syntax::JsonSchema | Syntax::Lark))
         && let Some(raised) = PASSED_ON.take()
     {
         return raised;
@@ -144,10 +150,8 @@ fn coded(py: Python<'_>, name: &str, message: &str, code: &str) -> PyResult<PyEr
 }
 
 fn unlocated(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyResult<PyErr> {
-    let prefix = match syntax {
-        Syntax::StructuralTag if is_compat() => "Invalid structural tag error: ",
-        _ => "",
-    };
+    let prefix =
+        if syntax.is_tag() && is_compat() { tag_beginning(syntax, "structural tag") } else { String::new() };
     coded(py, syntax.exception(), &format!("{prefix}{error}"), error.code())
 }
 
@@ -186,7 +190,7 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
     }
     let first = diagnostics.iter().next();
     let code = first.map_or("", Diagnostic::code);
-    if matches!(syntax, Syntax::JsonSchema | Syntax::StructuralTag)
+    if (syntax.is_tag() || syntax == Syntax::JsonSchema)
         && let Some(beginning) = first.and_then(inner_beginning)
     {
         return format!("{beginning}: {diagnostics}");
@@ -205,12 +209,21 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
         (Syntax::JsonSchema, _) if code == "json-schema/syntax" => {
             format!("Check failed: (error.empty()) is false: Failed to parse JSON: {diagnostics}")
         }
-        (Syntax::StructuralTag, _) if code == "structural-tag/syntax" => {
-            format!("Invalid JSON error: Failed to parse JSON: {diagnostics}")
+        _ if syntax.is_tag() && code == "structural-tag/syntax" => {
+            format!("{}Failed to parse JSON: {diagnostics}", tag_beginning(syntax, "JSON"))
         }
-        (Syntax::StructuralTag, _) => format!("Invalid structural tag error: {diagnostics}"),
+        _ if syntax.is_tag() => format!("{}{diagnostics}", tag_beginning(syntax, "structural tag")),
         _ => diagnostics.to_string(),
     }
+}
+
+/// The beginning of xgrammar's messages about structural tags.
+fn tag_beginning(syntax: Syntax, fault: &str) -> String {
+    let check = match syntax {
+        Syntax::CompiledTag => "Check failed: (std::holds_alternative<Grammar>(result)) is false: ",
+        _ => "",
+    };
+    format!("{check}Invalid {fault} error: ")
 }
 
 /// Whether xgrammar's lexer finds this fault of a grammar, and not its parser.

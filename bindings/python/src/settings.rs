@@ -83,7 +83,7 @@ pub(crate) trait Setting: Sized {
 
 /// A value of the right type that an argument cannot have.
 pub(crate) fn wrong_value(message: impl AsRef<str>) -> PyErr {
-    Python::attach(|py| raise(py, "GrammaskError", message))
+    Python::attach(|py| raise(py, "InvalidOptionError", message))
 }
 
 fn wrong(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {

@@ -34,7 +34,7 @@ impl Source {
             Source::Ebnf { .. } => Syntax::Ebnf,
             Source::Gbnf { .. } => Syntax::Gbnf,
             Source::Lark { .. } => Syntax::Lark,
-            Source::Tag { .. } => Syntax::StructuralTag,
+            Source::Tag { .. } => Syntax::CompiledTag,
             Source::BuiltinJson | Source::Grammar(_) => Syntax::Grammar,
         }
     }

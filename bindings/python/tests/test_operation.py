@@ -110,7 +110,12 @@ def test_log_records(info, caplog):
             compiler.compile_json_schema({"properties": {"a": {"type": "no type"}}})
         with pytest.raises(grammask.IndeterminateError):
             compiler.compile_json_schema({}, interrupt=grammask.Interrupt(timeout=0))
-    refused, stopped = caplog.records
+        cancelled = grammask.Interrupt()
+        cancelled.cancel()
+        with pytest.raises(grammask.IndeterminateError):
+            compiler.compile_json_schema({"type": "null"}, interrupt=cancelled)
+    refused, stopped, given_up = caplog.records
+    assert (given_up.levelname, given_up.code) == ("INFO", "interrupted/cancelled")
     assert (refused.levelname, refused.code, refused.pointer) == (
         "INFO",
         "json-schema/malformed",
@@ -199,6 +204,8 @@ def test_a_tool_that_few_texts_call_is_looked_at(info):
 
 
 def test_health(info):
+    with pytest.raises(TypeError, match="GrammarCompiler"):
+        operation.health(info)
     report = operation.health(grammask.GrammarCompiler(info))
     assert report["ok"] and report["error"] is None and 0 < report["seconds"] < 30
     poor = grammask.GrammarCompiler(grammask.TokenizerInfo([b"a", b"</s>"]))

@@ -163,6 +163,20 @@ def test_every_choice_of_rust_is_one_here(compiler):
                 assert compile(source, **{ENUMS[name]: choice}), choice
 
 
+def test_values_that_options_cannot_have(info, compiler):
+    for wrong in (
+        lambda: compiler.compile_json_schema({}, spelling="nothing"),
+        lambda: grammask.GrammarCompiler(info, backend="nothing"),
+        lambda: grammask.GrammarCompiler(info, max_threads=0),
+        lambda: grammask.GrammarCompiler(info, cache_limit_bytes=-2),
+        lambda: grammask.BatchGrammarMatcher(0),
+        lambda: grammask.Budget(-1),
+    ):
+        with pytest.raises(grammask.InvalidOptionError, match="`[a-z_]+` (is|must be) ") as caught:
+            wrong()
+        assert isinstance(caught.value, ValueError) and isinstance(caught.value, grammask.GrammaskError)
+
+
 TAG_OPTIONS = ("json_options", "ebnf_options", "limits")
 REFUSING = {
     "JsonSchemaLimits": lambda compiler, names: compiler.compile_json_schema({}, limits=names),
@@ -182,7 +196,7 @@ REFUSING = {
 def test_names_in_dicts_are_those_of_rust(compiler):
     found = rust_options()
     for struct, argument in SAME.items():
-        with pytest.raises(grammask.GrammaskError, match=f"`{argument}` has no `nothing`") as caught:
+        with pytest.raises(ValueError, match=f"`{argument}` has no `nothing`") as caught:
             REFUSING[struct](compiler, {"nothing": 1})
         known = set(re.findall(r"`(\w+)`", str(caught.value).split("names are")[1]))
         prefix = "text_" if struct == "TextLimits" else ""

@@ -85,7 +85,10 @@ def test_it_can_be_xgrammar():
         import xgrammar as xgr
         import xgrammar.structural_tag
         from xgrammar.matcher import GrammarMatcher, bitmask_dtype
+        assert set(dir(xgr.contrib)) >= {"hf", "llama_cpp", "mlxlm"}
+        processor = xgr.contrib.hf.LogitsProcessor
         from xgrammar.contrib.hf import LogitsProcessor
+        assert processor is LogitsProcessor
         from xgrammar.testing import _is_grammar_accept_string
         assert xgr.GrammarMatcher is GrammarMatcher is grammask.GrammarMatcher
         assert xgrammar.testing is grammask.testing

@@ -317,7 +317,7 @@ def test_messages_about_what_a_tag_contains(inner, beginning):
 
 def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
     tag = {"type": "structural_tag", "format": {"type": "token", "token": "<nope>"}}
-    beginning = "Invalid structural tag error: "
+    beginning = "Check failed: (std::holds_alternative<Grammar>(result)) is false: Invalid structural tag error: "
     with pytest.raises(RuntimeError) as exact:
         compiler.compile_structural_tag(tag)
     assert not str(exact.value).startswith(beginning)
@@ -325,6 +325,9 @@ def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
     with pytest.raises(RuntimeError) as caught:
         compiler.compile_structural_tag(tag)
     assert str(caught.value).startswith(beginning) and "<nope>" in str(caught.value)
+    with pytest.raises(RuntimeError) as caught:
+        compiler.compile_structural_tag("{")
+    assert str(caught.value).startswith(beginning.replace("structural tag error", "JSON error: Failed to parse JSON"))
     with pytest.raises(RuntimeError) as caught:
         compiler.compile_lark('start: <nope> "a"')
     assert str(caught.value).startswith("Lark error at line 1, column 1: ") and "<nope>" in str(caught.value)

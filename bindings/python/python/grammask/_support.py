@@ -39,8 +39,9 @@ def log_refused(error: Any) -> None:
 
 
 def log_limit(error: Any) -> None:
-    """Says that work was stopped, by a limit or from outside."""
-    logger.warning("nothing was decided: %s", spell(str(error)), extra={"code": error.code})
+    """Says that work was stopped, by a limit or from outside. Its caller knows of a cancellation."""
+    level = logging.INFO if error.code == "interrupted/cancelled" else logging.WARNING
+    logger.log(level, "nothing was decided: %s", spell(str(error)), extra={"code": error.code})
 
 
 def log_evicted(count: int) -> None:

@@ -1,7 +1,8 @@
 """Exceptions and warnings.
 
 Everything that grammask raises because of a grammar, a schema, a tokenizer or a matcher is a ``RuntimeError``,
-because that is what serving engines catch. Arguments of a wrong type raise ``TypeError`` or ``ValueError``.
+because that is what serving engines catch. An option with a value that it cannot have is a ``ValueError``, too.
+Arguments of a wrong type raise ``TypeError``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ __all__ = [
     "IndeterminateError",
     "InvalidGrammarError",
     "InvalidJSONError",
+    "InvalidOptionError",
     "InvalidSchemaError",
     "InvalidStructuralTagError",
     "MatcherError",
@@ -80,6 +82,10 @@ class UnsupportedError(GrammaskError, NotImplementedError):
 
 class InvalidJSONError(GrammaskError):
     """A text that should be JSON and is not."""
+
+
+class InvalidOptionError(GrammaskError, ValueError):
+    """An option has a value that it cannot have, or a dict of options has a name that none of them has."""
 
 
 class InvalidStructuralTagError(GrammaskError):

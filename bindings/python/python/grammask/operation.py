@@ -123,6 +123,8 @@ def health(compiler: GrammarCompiler) -> dict[str, Any]:
     Returns ``ok``, the ``seconds`` that it took, and ``error``: ``None``, or why it is not well. Never raises because of the
     engine.
     """
+    if not isinstance(compiler, GrammarCompiler):
+        raise TypeError(f"`compiler` must be a GrammarCompiler, not {type(compiler).__name__}")
     start, error = time.perf_counter(), None
     try:
         schema = json.dumps({"enum": [time.monotonic_ns()]})
