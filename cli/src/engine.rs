@@ -601,7 +601,9 @@ impl Cursor {
     pub(crate) fn shortest_ending(&mut self) -> Result<Vec<u8>> {
         match self.matcher.shortest_ending(LONGEST_ENDING).map_err(explain)? {
             Some(ending) => Ok(ending),
-            None => bail!("the shortest ending has more than {LONGEST_ENDING} bytes"),
+            None => bail!(
+                "no text of at most {LONGEST_ENDING} bytes ends what was written, or a token that spells no text has to follow; raise `--max-tokens`"
+            ),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::engine::TokenId;
 use anyhow::{Result, bail};
 
-use crate::engine::{Capture, Cursor, Structure, Vocabulary};
+use crate::engine::{Capture, Cursor, Structure, TokenId, TokenMask, Vocabulary};
 use crate::sampler::{Choice, Sampler, TokenTable};
 
 /// The state that texts of one vocabulary share.
@@ -16,6 +15,7 @@ pub(crate) struct Writer<'v> {
 
 /// A finished text.
 pub(crate) struct Writing {
+    /// Tokens that spell no text are here by their names.
     pub(crate) bytes: Vec<u8>,
     pub(crate) steps: Vec<Step>,
     pub(crate) ending: Ending,
@@ -79,19 +79,26 @@ impl<'v> Writer<'v> {
             let allowed = cursor.allowed()?;
             let elapsed = start.elapsed();
             let count = allowed.count();
-            match sampler.choose(allowed, may_stop) {
+            let choice = sampler.choose(allowed, may_stop).or_else(|| self.mark(allowed));
+            match choice {
                 Some(Choice::Stop) => return Ok(writing),
                 Some(Choice::Token(token)) => {
                     self.take(cursor, &mut writing, token, (count, elapsed))?;
-                    sampler.write(self.vocabulary.bytes(token));
+                    sampler.write(self.vocabulary.label(token));
                 }
-                None => bail!("no token that spells text is allowed after {} bytes", writing.bytes.len()),
+                None => bail!("no token is allowed after {} bytes", writing.bytes.len()),
             }
         }
         if !cursor.is_complete() {
             self.steer(cursor, &mut writing)?;
         }
         Ok(writing)
+    }
+
+    /// A token that spells no text, where the structure asks for one.
+    fn mark(&self, allowed: &TokenMask) -> Option<Choice> {
+        let mut marks = self.vocabulary.ids().filter(|&id| self.vocabulary.bytes(id).is_empty());
+        marks.find(|&id| allowed.contains(id)).map(Choice::Token)
     }
 
     /// Completes the text with as few bytes as can be, spelled by the longest tokens.
@@ -123,7 +130,7 @@ impl<'v> Writer<'v> {
         let start = Instant::now();
         cursor.accept(token)?;
         let microseconds = (mask_time + start.elapsed()).as_secs_f64() * 1e6;
-        writing.bytes.extend_from_slice(self.vocabulary.bytes(token));
+        writing.bytes.extend_from_slice(self.vocabulary.label(token));
         writing.steps.push(Step { token, allowed, forced, microseconds });
         Ok(())
     }

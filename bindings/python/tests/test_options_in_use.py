@@ -41,7 +41,14 @@ def test_bounds_of_patterns_in_lark(compiler, name):
     for read in (compiler.compile_lark, grammask.Grammar.from_lark):
         with pytest.raises(grammask.InvalidGrammarError) as caught:
             read(source, regex_limits={name: 0})
+        assert caught.value.code == "lark/limit"
         assert caught.value.line == 1 and (name in str(caught.value) or "more than 0 levels" in str(caught.value))
+
+
+def test_names_of_grammars_that_begin_with_the_sign():
+    with pytest.raises(grammask.InvalidGrammarError, match="without the `@`") as caught:
+        grammask.Grammar.from_lark("start: @number", named_grammars={"@number": "start: /[0-9]+/"})
+    assert (caught.value.line, caught.value.column) == (1, 8)
 
 
 def test_bounds_of_masks(info):

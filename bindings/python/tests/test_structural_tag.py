@@ -131,3 +131,21 @@ def test_tools_that_are_dicts_become_models():
     assert grammask.normalize_tool_choice() == ([], [], "auto")
     with pytest.raises(ValueError):
         grammask.normalize_tool_choice([{"type": "function", "function": {}}])
+
+
+def test_families_of_the_caller(monkeypatch):
+    from grammask import structural_tag
+
+    monkeypatch.setattr(structural_tag, "_registered", {})
+
+    @structural_tag.register_model_structural_tag("ours")
+    def build(functions, builtins, mode, reasoning, **options):
+        asked = (len(functions), len(builtins), mode, reasoning, options["parallel_tool_calls"])
+        assert asked == (1, 0, "required", "disabled", False)
+        return grammask.StructuralTag(format={"type": "const_string", "value": "<call>"})
+
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    arguments = {"tools": [tool], "tool_choice": "required", "reasoning": False, "parallel_tool_calls": False}
+    assert grammask.get_model_structural_tag("ours", **arguments).format.value == "<call>"
+    with pytest.raises(ValueError, match="takes no `spelling`"):
+        grammask.get_model_structural_tag("ours", spelling="any", **arguments)

@@ -44,11 +44,18 @@ pub(crate) struct GenerateArguments {
 pub(crate) fn run(global: &Global, arguments: &GenerateArguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
     let mut vocabulary = Vocabulary::load(&arguments.vocabulary)?;
+    let compile =
+        |vocabulary: &Vocabulary| Structure::compile(&text, &arguments.schema, &arguments.engine, vocabulary);
+    // Marks that are special tokens are written as text, unless the tag asks for the tokens.
+    let mut structure = None;
     if text.syntax == Syntax::StructuralTag {
-        // Marks that are special tokens have no bytes to show, so that they are written as text.
-        vocabulary = vocabulary.of_text()?;
+        let of_text = vocabulary.of_text()?;
+        structure = compile(&of_text).ok();
+        if structure.is_some() {
+            vocabulary = of_text;
+        }
     }
-    let structure = Structure::compile(&text, &arguments.schema, &arguments.engine, &vocabulary)?;
+    let structure = structure.map_or_else(|| compile(&vocabulary), Ok)?;
     let writer = Writer::new(&vocabulary);
     for number in 0..arguments.count {
         let seed = arguments.seed.wrapping_add(number);
@@ -85,7 +92,7 @@ fn trace(vocabulary: &Vocabulary, writing: &Writing) -> Result<()> {
             vec![
                 (number + 1).to_string(),
                 step.token.get().to_string(),
-                shortened(&quoted(vocabulary.bytes(step.token)), 32),
+                shortened(&quoted(vocabulary.label(step.token)), 32),
                 step.allowed.to_string(),
                 format!("{:.1}", step.microseconds),
                 if step.forced.is_empty() { String::new() } else { shortened(&quoted(&step.forced), 40) },
@@ -117,7 +124,7 @@ fn as_json(vocabulary: &Vocabulary, writing: &Writing, seed: u64) -> Value {
         .map(|step| {
             json!({
                 "id": step.token.get(),
-                "token": String::from_utf8_lossy(vocabulary.bytes(step.token)),
+                "token": String::from_utf8_lossy(vocabulary.label(step.token)),
                 "allowed": step.allowed,
                 "forced": String::from_utf8_lossy(&step.forced),
                 "microseconds": (step.microseconds * 10.0).round() / 10.0,

@@ -71,6 +71,21 @@ fn the_trace_is_a_table_on_standard_error() {
 }
 
 #[test]
+fn tokens_that_spell_no_text_are_written_by_their_names() {
+    let tag = r#"{"type":"structural_tag","format":{"type":"token","token":"<|call|>"}}"#;
+    for (kind, source, text) in [
+        ("--tag-text", tag, "<|call|>\n"),
+        ("--lark-text", r#"start: <|start|> "hi""#, "<|start|>hi\n"),
+        ("--ebnf-text", r#"root ::= "a" Token("<|start|>") "hi""#, "a<|start|>hi\n"),
+    ] {
+        let run = run(&["generate", kind, source]);
+        assert_eq!((run.code, run.out.as_str()), (0, text), "{run:?}");
+    }
+    let run = run(&["generate", "--ebnf-text", r#"root ::= "a" Token("<|start|>")"#, "--max-tokens", "1"]);
+    assert!(run.code == 2 && run.err.contains("raise `--max-tokens`"), "{run:?}");
+}
+
+#[test]
 fn json_tells_every_step() {
     let run = run(&["generate", "--regex-text", "(red|green) true", "--tokenizer", tokenizer(), "--json"]);
     let value = run.json();

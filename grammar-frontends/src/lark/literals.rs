@@ -96,7 +96,9 @@ impl Scope<'_, '_> {
                 (start < end && end <= written).then(|| Span::new(start_at + start, start_at + end))
             });
             let message = format!("the regular expression is refused: {message}");
-            Fault::new("lark/regex", message, hint, place.unwrap_or(span))
+            let is_limit = first.is_some_and(|first| first.code() == "regex/limit");
+            let code = if is_limit { "lark/limit" } else { "lark/regex" };
+            Fault::new(code, message, hint, place.unwrap_or(span))
         })
     }
 

@@ -633,6 +633,9 @@ impl<'a> Scope<'a, '_> {
         let Some((name, grammar)) = options.named.get_key_value(name) else {
             let known: Vec<&str> = options.named.keys().map(String::as_str).collect();
             let hint = match closest(name, &known) {
+                Some(similar) if similar.starts_with('@') => {
+                    format!("give the grammar the name `{name}`, without the `@`")
+                }
                 Some(similar) => format!("did you mean `@{similar}`?"),
                 None => "give the grammar with the options, under this name".to_owned(),
             };

@@ -357,7 +357,7 @@ impl Parser<'_> {
             )),
             other => Err(Fault::unsupported(
                 format!("there is no directive `{other}`"),
-                "the directives are %ignore, %import, %grammar_options, and inside rules %json, %regex and %lark",
+                "the directives are %ignore, %import, %llguidance (also %grammar_options), and inside rules %json, %regex and %lark",
                 span,
             )),
         }

@@ -16,6 +16,7 @@ except ImportError as error:
 
 from ._native import model_structural_tag
 from ._support import json_text, schema_value
+from .exception import spell
 from .tool_choice import normalize_tool_choice
 
 
@@ -321,7 +322,11 @@ def get_model_structural_tag(
 
     ``reasoning`` is ``"enabled"``, ``"disabled"``, ``"auto"``, ``"empty"`` (its marks, and nothing between them) or a bool;
     ``max_reasoning_chars`` ends it after so many characters. ``response_format`` is that of OpenAI's requests, for the answer
-    without a call. ``spelling`` is that of arguments, as for ``compile_json_schema``.
+    without a call. ``spelling``, ``any_order`` and ``max_whitespace_cnt`` are those of arguments, as for
+    ``compile_json_schema``. Text around calls holds no special token of the family, unless ``exclude_special_tokens`` is
+    false. ``force_reasoning`` has no effect, as in xgrammar; ``reasoning="empty"`` is that.
+
+    A function that was registered for ``model`` (``register_model_structural_tag``) takes xgrammar's arguments alone.
 
     Raises ``ValueError`` where no family has the name or the choice names a tool that is not there, and
     ``InvalidStructuralTagError`` where a tool is refused.
@@ -333,6 +338,10 @@ def get_model_structural_tag(
     if reasoning not in ("enabled", "disabled", "auto", "empty"):
         raise ValueError('`reasoning` must be "enabled", "disabled", "auto", "empty" or a bool')
     if model in _registered:
+        ours = {"max_reasoning_chars": max_reasoning_chars, "response_format": response_format, "spelling": spelling}
+        given = [name for name, value in ours.items() if value is not None]
+        if given:
+            raise ValueError(f"the function that is registered for {spell(model)} takes no `{given[0]}`")
         return _registered[model](
             functions,
             builtins,
