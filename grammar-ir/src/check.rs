@@ -32,7 +32,9 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 return Err(GrammarError::new(kind, rule.span()));
             }
             match grammar.nodes[id.index()] {
-                Node::Intersection(_) => operators.push((rule_id, id, "an intersection")),
+                Node::Intersection(_) => {
+                    operators.push((rule_id, id, "an intersection (`&`, or a bound on characters)"))
+                }
                 Node::Complement(_) => operators.push((rule_id, id, "a complement")),
                 // Most escaped expressions are names and constants.
                 Node::JsonEscaped(operand, _) if is_plain_text(grammar, operand) => {}

@@ -76,7 +76,7 @@ fn recursion_below_operators_is_refused() {
             builder.define(other, body).unwrap();
             builder.intersection([shared, a])
         },
-        "rule `root`: an intersection is only defined for regular expressions, but its operand refers to rule \
+        "rule `root`: an intersection (`&`, or a bound on characters) is only defined for regular expressions, but its operand refers to rule \
          `other`, which is recursive; write the operand without recursion",
     );
 }
