@@ -198,6 +198,11 @@ impl GrammarBuilder {
         pools.view(id)
     }
 
+    /// Whether an expression made so far reads a token as a whole.
+    pub fn reads_tokens(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node, Node::Token(_) | Node::ExcludeToken(_)))
+    }
+
     /// The body of a rule; `None` while the rule is only declared.
     pub fn body(&self, rule: RuleId) -> Option<ExprId> {
         self.rules[rule.index()].body

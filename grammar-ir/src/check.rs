@@ -45,7 +45,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
             stack.extend_from_slice(grammar.operands(id));
         }
     }
-    let mut marks = vec![Mark::New; grammar.expr_count()];
+    let mut marks = Marks::default();
     for (rule_id, operator, word) in operators {
         check_operand(grammar, grammar.rule(rule_id), operator, word, &mut marks)?;
     }
@@ -55,7 +55,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
 /// Whether every expression is free of faults, reachable or not; most grammars need no other check. A fault
 /// in an expression that no rule reaches is allowed, so on `false` a check from the rules decides.
 fn is_all_right(grammar: &Grammar) -> bool {
-    let mut marks = Vec::new();
+    let mut marks = Marks::default();
     let some_rule = grammar.rule(grammar.root());
     grammar.nodes.iter().enumerate().all(|(index, node)| {
         let operand_is_right = match *node {
@@ -79,11 +79,9 @@ fn is_all_right(grammar: &Grammar) -> bool {
             Node::Intersection(_) => false,
             _ => true,
         };
-        operand_is_right || {
-            marks.resize(grammar.expr_count(), Mark::New);
-            ExprId::new(index)
+        operand_is_right
+            || ExprId::new(index)
                 .is_some_and(|id| check_operand(grammar, some_rule, id, "an operator", &mut marks).is_ok())
-        }
     })
 }
 
@@ -141,6 +139,15 @@ enum Mark {
     Done,
 }
 
+/// Where the walks below have been.
+#[derive(Default)]
+struct Marks {
+    /// Below intersections, which may hold tokens.
+    letters: Vec<Mark>,
+    /// Below the other operators, which are about texts alone.
+    texts: Vec<Mark>,
+}
+
 /// Walks everything below a regular operator, rules entered, depth-first with an explicit stack. An
 /// expression that is met again while it is open is part of a cycle.
 fn check_operand(
@@ -148,12 +155,15 @@ fn check_operand(
     rule: &Rule,
     operator: ExprId,
     word: &'static str,
-    marks: &mut [Mark],
+    marks: &mut Marks,
 ) -> Result<(), GrammarError> {
     enum Visit {
         Open(ExprId),
         Close(ExprId),
     }
+    let takes_tokens = matches!(grammar.expr(operator), Expr::Intersection(_));
+    let marks = if takes_tokens { &mut marks.letters } else { &mut marks.texts };
+    marks.resize(grammar.expr_count(), Mark::New);
     let mut open_rules: Vec<RuleId> = Vec::new();
     let mut stack = vec![Visit::Open(operator)];
     while let Some(step) = stack.pop() {
@@ -205,6 +215,8 @@ fn check_operand(
                 };
                 return Err(GrammarError::new(kind, rule.span()));
             }
+            // Complements and escaped texts below look at their operands themselves.
+            Expr::Token(_) | Expr::ExcludeToken(_) if takes_tokens => {}
             expr @ (Expr::Token(_) | Expr::ExcludeToken(_) | Expr::TagText(_) | Expr::TagDispatch(_)) => {
                 let what = match expr {
                     Expr::TagText(_) => "a tag's text, in which names of special tokens stand for tokens",

@@ -136,7 +136,7 @@ pub enum Expr<'g> {
     },
     /// A rule.
     Rule(RuleId),
-    /// The texts that every operand matches. At least two operands; regular operands only.
+    /// The texts that every operand matches. At least two operands; regular operands only, which may hold tokens.
     Intersection(&'g [ExprId]),
     /// The texts (whole UTF-8) that the operand does not match; a regular operand only.
     Complement(ExprId),

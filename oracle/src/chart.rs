@@ -166,6 +166,10 @@ impl<'r> Chart<'r> {
             (Expr::ExcludeToken(tokens), Symbol::Token(id)) if item.progress != DONE => {
                 return (!tokens.contains(&TokenRef::Id(id))).then_some(Item { progress: DONE, ..item });
             }
+            (Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..), _) => {
+                let next = self.recogniser.step_text(Remainder::unpack(item.progress), symbol)?;
+                return Some(Item { progress: next.pack(), ..item });
+            }
             (Expr::Token(_) | Expr::ExcludeToken(_), _) | (_, Symbol::Token(_)) => return None,
             (_, Symbol::Byte(byte)) => byte,
         };
@@ -190,8 +194,7 @@ impl<'r> Chart<'r> {
                     possible.then(|| partial.pack())?
                 }
             },
-            expr if only_waits(expr) => return None,
-            _ => self.recogniser.step_text(Remainder::unpack(item.progress), byte)?.pack(),
+            _ => return None,
         };
         Some(Item { progress, ..item })
     }

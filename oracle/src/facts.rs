@@ -30,7 +30,7 @@ impl Facts {
             matches!(grammar.expr(*expr), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
         };
         let operators: Vec<ExprId> = reached.iter().copied().filter(is_operator).collect();
-        let mut texts = Texts::new(grammar, self::reached(grammar, &operators, Below::Enter));
+        let mut texts = Texts::new(grammar, &self::reached(grammar, &operators, Below::Enter));
         let mut known = AHashMap::new();
         let starts = operators
             .into_iter()

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use grammask_grammar_ir::{ExprId, Grammar};
 
+use crate::dispatch::Symbol;
 use crate::facts::Facts;
 use crate::text::{Remainder, Texts};
 
@@ -38,9 +39,9 @@ impl Recogniser {
         &self.facts
     }
 
-    /// The remainder of an operator after a byte, if it can still match.
-    pub(crate) fn step_text(&self, remainder: Remainder, byte: u8) -> Option<Remainder> {
-        self.texts.borrow_mut().step(remainder, byte)
+    /// The remainder of an operator after a byte or token, if it can still match.
+    pub(crate) fn step_text(&self, remainder: Remainder, symbol: Symbol) -> Option<Remainder> {
+        self.texts.borrow_mut().step(remainder, symbol)
     }
 
     pub(crate) fn is_text_complete(&self, remainder: Remainder) -> bool {

@@ -10,19 +10,20 @@
 //! 5.2). An escape that has been begun adds finitely many sets of digits that can end it.
 //!
 //! Characters that no class, literal or escape of the grammar distinguishes have equal derivatives. They form
-//! a *cell*, and one character of the cell is tried for all of them.
+//! a *cell*, and one character of the cell is tried for all of them. Tokens that are taken as a whole are letters
+//! beside the characters: each that some expression names is a cell, and all others are one. No complement holds any.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, JsonEscapes};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, JsonEscapes, TokenRef};
 
 /// An interned term.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct TermId(u32);
 
-/// Characters that nothing tells apart, by number.
+/// Characters or tokens that nothing tells apart, by number: characters come first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Cell(u32);
 
@@ -32,6 +33,8 @@ enum Term {
     Empty,
     /// One character; without ranges: nothing.
     Class(Rc<[CharRange]>),
+    /// One token out of a set, or outside of it.
+    Token(Rc<[TokenRef]>, Side),
     /// One after the other.
     Sequence(TermId, TermId),
     /// Any of them; sorted.
@@ -46,6 +49,22 @@ enum Term {
     Json(TermId, JsonEscapes),
     /// A number of `digits` hexadecimal digits that lies in an arm's range, then the arm's term.
     Hex { digits: u32, arms: Rc<[Arm]> },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Side {
+    Inside,
+    Outside,
+}
+
+/// Of what a cell consists.
+#[derive(Clone, Copy)]
+enum Letter {
+    /// This character, and those like it.
+    Character(char),
+    /// A token that some expression names.
+    Token(u32),
+    OtherToken,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -90,18 +109,21 @@ pub(crate) struct Terms {
     inhabited: Vec<Option<bool>>,
     /// First character of each cell, ascending.
     cells: Vec<char>,
+    /// The tokens that expressions name, ascending; `None` where no expression reads tokens.
+    tokens: Option<Vec<u32>>,
     derivatives: AHashMap<(TermId, Cell), TermId>,
 }
 
 impl Terms {
     /// Room for the terms of the regular operators' operands `exprs` of a grammar.
-    pub(crate) fn new(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Self {
+    pub(crate) fn new(grammar: &Grammar, exprs: &[ExprId]) -> Self {
         Self {
             terms: Vec::new(),
             ids: AHashMap::new(),
             nullable: Vec::new(),
             inhabited: Vec::new(),
             cells: cells(grammar, exprs),
+            tokens: tokens(grammar, exprs),
             derivatives: AHashMap::new(),
         }
     }
@@ -170,6 +192,8 @@ impl Terms {
             Expr::Intersection(parts) => self.intersection(parts.iter().map(|part| known[part])),
             Expr::Complement(operand) => self.complement(known[&operand]),
             Expr::JsonEscaped(operand, escapes) => self.json(known[&operand], escapes),
+            Expr::Token(tokens) => self.intern(Term::Token(tokens.into(), Side::Inside)),
+            Expr::ExcludeToken(tokens) => self.intern(Term::Token(tokens.into(), Side::Outside)),
             other => unreachable!("the oracle knows every expression of the IR, {other:?} too"),
         }
     }
@@ -184,6 +208,26 @@ impl Terms {
         Cell(self.cells.partition_point(|&first| first <= character) as u32 - 1)
     }
 
+    /// The cell of a token; `None` where no expression reads tokens.
+    pub(crate) fn token_cell(&self, id: u32) -> Option<Cell> {
+        let tokens = self.tokens.as_ref()?;
+        let place = tokens.binary_search(&id).unwrap_or(tokens.len());
+        Some(Cell((self.cells.len() + place) as u32))
+    }
+
+    fn all_cells(&self) -> impl Iterator<Item = Cell> + use<> {
+        let tokens = self.tokens.as_ref().map_or(0, |tokens| tokens.len() + 1);
+        (0..(self.cells.len() + tokens) as u32).map(Cell)
+    }
+
+    fn letter(&self, Cell(cell): Cell) -> Letter {
+        if let Some(&character) = self.cells.get(cell as usize) {
+            return Letter::Character(character);
+        }
+        let tokens = self.tokens.as_ref().expect("cells past those of characters are those of tokens");
+        tokens.get(cell as usize - self.cells.len()).map_or(Letter::OtherToken, |&id| Letter::Token(id))
+    }
+
     /// The cells that hold a character of a range of code points. Both ends must be characters.
     pub(crate) fn cells_in(&self, low: u32, high: u32) -> impl Iterator<Item = Cell> + use<> {
         let first = self.cells.partition_point(|&first| first as u32 <= low) as u32 - 1;
@@ -191,7 +235,7 @@ impl Terms {
         (first..=last).map(Cell)
     }
 
-    /// The continuations after a character of the cell.
+    /// The continuations after a character or a token of the cell.
     ///
     /// The stack holds what is asked for; a request stays until those that it rests on are answered.
     pub(crate) fn derivative(&mut self, term: TermId, cell: Cell) -> TermId {
@@ -217,7 +261,7 @@ impl Terms {
     /// The derivatives that a derivative is made of.
     fn needs(&self, (term, cell): (TermId, Cell), needs: &mut Vec<(TermId, Cell)>) {
         match &self.terms[term.0 as usize] {
-            Term::Empty | Term::Class(_) | Term::Hex { .. } => {}
+            Term::Empty | Term::Class(_) | Term::Token(..) | Term::Hex { .. } => {}
             Term::Sequence(first, rest) => {
                 needs.push((*first, cell));
                 if self.is_nullable(*first) {
@@ -229,8 +273,10 @@ impl Terms {
             }
             Term::Complement(operand) => needs.push((*operand, cell)),
             Term::Repeat { body, .. } => needs.push((*body, cell)),
-            Term::Json(operand, _) => match self.cells[cell.0 as usize] {
-                '\\' => needs.extend((0..self.cells.len() as u32).map(|each| (*operand, Cell(each)))),
+            Term::Json(operand, _) => match self.letter(cell) {
+                Letter::Character('\\') => {
+                    needs.extend((0..self.cells.len() as u32).map(|each| (*operand, Cell(each))))
+                }
                 _ => needs.push((*operand, cell)),
             },
         }
@@ -238,14 +284,24 @@ impl Terms {
 
     /// One derivative, those that it needs being known. Every arm is a textbook equation.
     fn derive(&mut self, (term, cell): (TermId, Cell)) -> TermId {
-        let character = self.cells[cell.0 as usize];
+        let letter = self.letter(cell);
         match self.terms[term.0 as usize].clone() {
             Term::Empty => self.never(),
             Term::Class(ranges) => {
-                match ranges.iter().any(|&(low, high)| (low..=high).contains(&character)) {
+                let is_inside =
+                    |character: char| ranges.iter().any(|&(low, high)| (low..=high).contains(&character));
+                match matches!(letter, Letter::Character(character) if is_inside(character)) {
                     true => self.empty(),
                     false => self.never(),
                 }
+            }
+            Term::Token(tokens, side) => {
+                let is_read = match letter {
+                    Letter::Character(_) => false,
+                    Letter::Token(id) => tokens.contains(&TokenRef::Id(id)) == (side == Side::Inside),
+                    Letter::OtherToken => side == Side::Outside,
+                };
+                if is_read { self.empty() } else { self.never() }
             }
             Term::Sequence(first, rest) => {
                 let within = self.sequence(self.derivatives[&(first, cell)], rest);
@@ -262,6 +318,8 @@ impl Terms {
                 let parts: Vec<_> = parts.iter().map(|&part| self.derivatives[&(part, cell)]).collect();
                 self.intersection(parts)
             }
+            // Texts have no tokens.
+            Term::Complement(_) if !matches!(letter, Letter::Character(_)) => self.never(),
             Term::Complement(operand) => self.complement(self.derivatives[&(operand, cell)]),
             Term::Repeat { body, min, max } => {
                 // Without loss the first iteration is not empty: a nullable body has `min` 0 (see `repeat`),
@@ -269,12 +327,17 @@ impl Terms {
                 let left = self.repeat(body, min.saturating_sub(1), max.map(|max| max - 1));
                 self.sequence(self.derivatives[&(body, cell)], left)
             }
-            Term::Json(operand, escapes) => match character {
-                '\\' => self.escapes(operand, escapes),
-                '\0'..='\u{1F}' | '"' => self.never(),
-                _ => self.json(self.derivatives[&(operand, cell)], escapes),
+            Term::Json(operand, escapes) => match letter {
+                Letter::Character('\\') => self.escapes(operand, escapes),
+                Letter::Character('\0'..='\u{1F}' | '"') | Letter::Token(_) | Letter::OtherToken => {
+                    self.never()
+                }
+                Letter::Character(_) => self.json(self.derivatives[&(operand, cell)], escapes),
             },
-            Term::Hex { digits, arms } => self.derive_hex(character, digits, &arms),
+            Term::Hex { digits, arms } => match letter {
+                Letter::Character(character) => self.derive_hex(character, digits, &arms),
+                Letter::Token(_) | Letter::OtherToken => self.never(),
+            },
         }
     }
 
@@ -391,7 +454,7 @@ impl Terms {
                 Term::Repeat { body, .. } => stack.push(body),
                 Term::Json(operand, _) => stack.push(operand),
                 Term::Hex { arms, .. } => stack.extend(arms.iter().map(|arm| arm.then)),
-                Term::Empty | Term::Class(_) => unreachable!("decided when made"),
+                Term::Empty | Term::Class(_) | Term::Token(..) => unreachable!("decided when made"),
             }
         }
         self.inhabited[term.0 as usize] == Some(true)
@@ -415,6 +478,7 @@ impl Terms {
             _ if self.is_nullable(term) => Some(true),
             Term::Empty => Some(true),
             Term::Class(ranges) => Some(!ranges.is_empty()),
+            Term::Token(..) => Some(true),
             Term::Sequence(first, rest) => match (known(*first), known(*rest)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (Some(true), Some(true)) => Some(true),
@@ -451,8 +515,8 @@ impl Terms {
                 }
                 None => {}
             }
-            for cell in 0..self.cells.len() as u32 {
-                let after = self.derivative(term, Cell(cell));
+            for cell in self.all_cells() {
+                let after = self.derivative(term, cell);
                 if !met.insert(after) {
                     continue;
                 }
@@ -538,7 +602,8 @@ impl Terms {
             }
         }
         flat.remove(&never);
-        if flat.contains(&all) {
+        // All texts are all there is where nothing reads tokens.
+        if self.tokens.is_none() && flat.contains(&all) {
             return all;
         }
         match flat.len() {
@@ -558,7 +623,9 @@ impl Terms {
                 _ => _ = flat.insert(part),
             }
         }
-        flat.remove(&all);
+        if self.tokens.is_none() {
+            flat.remove(&all);
+        }
         if flat.contains(&never) {
             return never;
         }
@@ -621,7 +688,7 @@ impl Terms {
         let nullable = |term: &TermId| self.nullable[term.0 as usize];
         let is_nullable = match &term {
             Term::Empty => true,
-            Term::Class(_) | Term::Hex { .. } => false,
+            Term::Class(_) | Term::Token(..) | Term::Hex { .. } => false,
             Term::Sequence(first, rest) => nullable(first) && nullable(rest),
             Term::Union(parts) => parts.iter().any(nullable),
             Term::Intersection(parts) => parts.iter().all(nullable),
@@ -640,10 +707,10 @@ impl Terms {
 
 /// The first characters of the cells. A cell begins where a class or a literal of the expressions begins or
 /// has just ended, and around every character with a meaning in JSON strings.
-fn cells(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Vec<char> {
+fn cells(grammar: &Grammar, exprs: &[ExprId]) -> Vec<char> {
     let mut starts = BTreeSet::from([0]);
     let mut single_out = |low: char, high: char| starts.extend([low as u32, high as u32 + 1]);
-    for expr in exprs {
+    for &expr in exprs {
         match grammar.expr(expr) {
             Expr::Bytes(bytes) => {
                 let text = String::from_utf8_lossy(bytes);
@@ -668,4 +735,19 @@ fn cells(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Vec<char
         .collect();
     characters.dedup();
     characters
+}
+
+/// The ids of tokens that the expressions name; `None` if none of them reads tokens.
+fn tokens(grammar: &Grammar, exprs: &[ExprId]) -> Option<Vec<u32>> {
+    let mut tokens: Option<BTreeSet<u32>> = None;
+    for &expr in exprs {
+        if let Expr::Token(named) | Expr::ExcludeToken(named) = grammar.expr(expr) {
+            let ids = named.iter().filter_map(|token| match token {
+                TokenRef::Id(id) => Some(*id),
+                TokenRef::Name(_) | TokenRef::Special(_) => None,
+            });
+            tokens.get_or_insert_default().extend(ids);
+        }
+    }
+    Some(tokens?.into_iter().collect())
 }

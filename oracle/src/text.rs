@@ -1,9 +1,10 @@
-//! Regular operators read byte by byte: a term and the character that is being read.
+//! Regular operators read byte by byte, or by whole tokens: a term and the character that is being read.
 
 use ahash::AHashMap;
 use grammask_grammar_ir::{ExprId, Grammar};
 
-use crate::term::{TermId, Terms};
+use crate::dispatch::Symbol;
+use crate::term::{Cell, TermId, Terms};
 use crate::utf8::{Partial, Read};
 
 /// The remainder of a regular operator: the derivative by the whole characters read, and the bytes of the
@@ -27,11 +28,11 @@ pub(crate) struct Texts {
     terms: Terms,
     remainders: Vec<(TermId, Partial)>,
     ids: AHashMap<(TermId, Partial), Remainder>,
-    steps: AHashMap<(Remainder, u8), Option<Remainder>>,
+    steps: AHashMap<(Remainder, Symbol), Option<Remainder>>,
 }
 
 impl Texts {
-    pub(crate) fn new(grammar: &Grammar, exprs: impl IntoIterator<Item = ExprId>) -> Self {
+    pub(crate) fn new(grammar: &Grammar, exprs: &[ExprId]) -> Self {
         Self {
             terms: Terms::new(grammar, exprs),
             remainders: Vec::new(),
@@ -57,21 +58,29 @@ impl Texts {
         partial.is_empty() && self.terms.is_nullable(term)
     }
 
-    /// The remainder after one more byte; `None` if no text continues like that.
-    pub(crate) fn step(&mut self, remainder: Remainder, byte: u8) -> Option<Remainder> {
-        if let Some(&known) = self.steps.get(&(remainder, byte)) {
+    /// The remainder after one more byte or token; `None` if no text continues like that.
+    pub(crate) fn step(&mut self, remainder: Remainder, symbol: Symbol) -> Option<Remainder> {
+        if let Some(&known) = self.steps.get(&(remainder, symbol)) {
             return known;
         }
         let (term, partial) = self.remainders[remainder.0 as usize];
-        let next = match partial.push(byte) {
-            None => None,
-            Some(Read::Whole(character)) => {
-                let cell = self.terms.cell(character);
-                let after = self.terms.derivative(term, cell);
-                self.terms.is_inhabited(after).then(|| self.intern(after, Partial::default()))
+        let next = match symbol {
+            Symbol::Byte(byte) => self.after_byte(term, partial, byte),
+            // No token comes in the middle of a character.
+            Symbol::Token(id) if partial.is_empty() => {
+                self.terms.token_cell(id).and_then(|cell| self.after(term, cell))
             }
+            Symbol::Token(_) => None,
+        };
+        self.steps.insert((remainder, symbol), next);
+        next
+    }
+
+    fn after_byte(&mut self, term: TermId, partial: Partial, byte: u8) -> Option<Remainder> {
+        match partial.push(byte)? {
+            Read::Whole(character) => self.after(term, self.terms.cell(character)),
             // The beginning of a character is allowed if some character that begins so is.
-            Some(Read::More(more)) => {
+            Read::More(more) => {
                 let (low, high) = more.range();
                 let mut cells = self.terms.cells_in(low, high);
                 let viable = cells.any(|cell| {
@@ -80,9 +89,12 @@ impl Texts {
                 });
                 viable.then(|| self.intern(term, more))
             }
-        };
-        self.steps.insert((remainder, byte), next);
-        next
+        }
+    }
+
+    fn after(&mut self, term: TermId, cell: Cell) -> Option<Remainder> {
+        let after = self.terms.derivative(term, cell);
+        self.terms.is_inhabited(after).then(|| self.intern(after, Partial::default()))
     }
 
     fn intern(&mut self, term: TermId, partial: Partial) -> Remainder {

@@ -37,7 +37,7 @@ use crate::text::dfa::RangeDfa;
 use crate::text::evaluate::{Evaluator, Value};
 use crate::text::ids::TextStateId;
 use crate::text::json_encoder::JsonEncoder;
-use crate::text::scalars::code_point;
+use crate::text::scalars::{TokenSet, code_point, is_token, token_set};
 use crate::text::spelling::{MAX_JSON_LEVELS, Spelling};
 use grammask_grammar_ir::Toggle;
 
@@ -407,6 +407,20 @@ impl<'g> Builder<'g> {
         Ok(())
     }
 
+    /// Adds arcs over tokens, one edge for all that lead to one state.
+    fn tokens(&mut self, from: DraftStateId, arcs: &mut [CharArc<DraftStateId>]) {
+        arcs.sort_unstable_by_key(|arc| (arc.to, arc.lo));
+        for group in arcs.chunk_by(|left, right| left.to == right.to) {
+            let ranges: Vec<_> = group.iter().map(|arc| arc.lo..=arc.hi).collect();
+            let (ids, side) = match token_set(&ranges) {
+                TokenSet::These(ids) => (ids, TokenSide::Inside),
+                TokenSet::Others(ids) => (ids, TokenSide::Outside),
+            };
+            let label = self.draft.labels.of_ids(ids, side);
+            self.draft.edge(from, Label::token(label), group[0].to);
+        }
+    }
+
     /// The fragment of a tag dispatch; its bodies are fragments of their own, so that tags are calls.
     fn dispatch_fragment(
         &mut self,
@@ -697,7 +711,9 @@ impl<'g> Builder<'g> {
                 hi: code_point(arc.hi),
                 to: place(arc.to),
             }));
-            self.spell(copy(state), &arcs, spelling);
+            let characters = arcs.partition_point(|arc| !is_token(arc.lo));
+            self.spell(copy(state), &arcs[..characters], spelling);
+            self.tokens(copy(state), &mut arcs[characters..]);
             if automaton.is_final(state) {
                 self.draft.epsilon(copy(state), to);
             }

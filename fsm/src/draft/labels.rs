@@ -24,7 +24,12 @@ impl Labels {
                 TokenRef::Name(name) | TokenRef::Special(name) => return Err(Failure::unresolved(name)),
             }
         }
-        Ok(self.number(TokenLabel { ids: ids.into(), side }))
+        Ok(self.of_ids(ids, side))
+    }
+
+    /// The label of a set of ids, which are sorted.
+    pub(crate) fn of_ids(&mut self, ids: Vec<u32>, side: TokenSide) -> LabelId {
+        self.number(TokenLabel { ids: ids.into(), side })
     }
 
     /// The label of one token.

@@ -1,4 +1,4 @@
-//! From expressions to automata over characters.
+//! From expressions to automata over characters, and over tokens that are taken as a whole.
 //!
 //! An expression without regular operators becomes a nondeterministic automaton, in the manner of `build`:
 //! between two given states, with an explicit stack. Rules are written in place and repeats are unrolled; the
@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use grammask_grammar_ir::hash::{HashMap, HashSet};
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, JsonEscapes, RuleId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, JsonEscapes, RuleId, TokenRef};
 
 use super::alphabet::{CompressedAlphabet, intersection, is_large, lettered_intersection};
 use super::dfa::RangeDfa;
@@ -17,7 +17,7 @@ use super::ids::NfaStateId;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::nfa::Nfa;
-use super::scalars::{code_point, scalar};
+use super::scalars::{code_point, other_token_letters, scalar, token_letters};
 use crate::error::Failure;
 use crate::ids::Id;
 use crate::options::TextLimits;
@@ -47,6 +47,8 @@ enum Shape<'g> {
     Class(&'g [CharRange]),
     Repeat(ExprId, u32, Option<u32>),
     Rule(RuleId),
+    Token(&'g [TokenRef]),
+    ExcludeToken(&'g [TokenRef]),
     /// Any other operator, by its kind.
     Other(std::mem::Discriminant<Expr<'g>>, Option<JsonEscapes>, Vec<ExprId>),
 }
@@ -211,6 +213,8 @@ impl<'g> Evaluator<'g> {
             Expr::Class(ranges) => Shape::Class(ranges),
             Expr::Repeat { body, min, max } => Shape::Repeat(self.known_representative(body), min, max),
             Expr::Rule(rule) => Shape::Rule(rule),
+            Expr::Token(tokens) => Shape::Token(tokens),
+            Expr::ExcludeToken(tokens) => Shape::ExcludeToken(tokens),
             other => {
                 let operands = self.grammar.operands(id).iter();
                 let operands = operands.map(|&operand| self.known_representative(operand));
@@ -356,6 +360,15 @@ impl<'g> Evaluator<'g> {
                 for &(lo, hi) in ranges {
                     nfa.arc(from, scalar(lo), scalar(hi), to);
                 }
+            }
+            Expr::Token(tokens) => {
+                meter.spend(tokens.len())?;
+                token_letters(tokens)?.into_iter().for_each(|letter| nfa.arc(from, letter, letter, to));
+            }
+            Expr::ExcludeToken(tokens) => {
+                meter.spend(tokens.len())?;
+                let letters = token_letters(tokens)?;
+                other_token_letters(&letters).for_each(|(lo, hi)| nfa.arc(from, lo, hi, to));
             }
             Expr::Sequence(parts) => {
                 for (index, &part) in parts.iter().enumerate() {

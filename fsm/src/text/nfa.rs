@@ -7,7 +7,7 @@ use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::ids::{ArcRank, KernelId, NfaStateId, TextStateId};
 use super::lists::Lists;
 use super::meter::Meter;
-use super::scalars::scalar;
+use super::scalars::letter;
 use grammask_grammar_ir::JsonEscapes;
 
 use crate::error::Failure;
@@ -169,8 +169,7 @@ impl CharOutput for Nfa {
     fn arcs(&mut self, from: NfaStateId, arcs: &[CharArc<NfaStateId>]) {
         for arc in arcs {
             // A range may run over the surrogates but does not end inside them.
-            let number = |code: u32| char::from_u32(code).map(scalar);
-            if let (Some(lo), Some(hi)) = (number(arc.lo), number(arc.hi)) {
+            if let (Some(lo), Some(hi)) = (letter(arc.lo), letter(arc.hi)) {
                 self.arc(from, lo, hi, arc.to);
             }
         }

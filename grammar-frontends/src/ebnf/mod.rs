@@ -46,10 +46,10 @@
 //!   ([`RuleOptions`](grammask_grammar_ir::RuleOptions) says how). `capture` or `capture="name"` (with
 //!   `\u005D` for `]`) returns its text, without its last n bytes if `capture_hidden_suffix_bytes=n` is
 //!   beside it. `stop_capture="name", stop_capture_bytes=n` returns those. `temperature=t` is what to sample
-//!   it with. `lazy` keeps the shortest matches, those that do not begin with another one, and `max_chars=n`
-//!   the matches of at most this many characters; both need a body that is regular. `distinct=items` and
-//!   `distinct=names` say of the inside of an array or object of JSON that its items or names do not repeat,
-//!   under the conditions that [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
+//!   it with. `lazy` keeps the shortest matches, those that do not begin with another one. `max_chars=n` keeps
+//!   the matches of at most this many characters; tokens are none. Both need a body that is regular.
+//!   `distinct=items` and `distinct=names` say of the inside of an array or object of JSON that its items or
+//!   names do not repeat, under the conditions that [`RuleOptions`](grammask_grammar_ir::RuleOptions) lists.
 //!
 //! The output of `Display` of a [`Grammar`](grammask_grammar_ir::Grammar) is read back as the same grammar.
 //!

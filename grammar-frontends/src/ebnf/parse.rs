@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use grammask_grammar_ir::{Grammar, GrammarBuilder, GrammarError, RuleId, Span};
+use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, Span};
 
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake};
@@ -12,6 +12,7 @@ use super::rule_options::{self, Options};
 use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
+use crate::language::at_most_beside_tokens;
 use crate::regex::{ClassesLeft, RegexLimits};
 
 /// Reads a grammar.
@@ -311,10 +312,14 @@ fn build(
     };
     // The names of rules whose options need a regular body, with the options.
     let mut regular: Vec<(Span, Span)> = Vec::new();
+    // Rules under a bound on their characters, which are defined last.
+    let mut bounded: Vec<(RuleId, ExprId, u32)> = Vec::new();
+    let broken = |error: GrammarError| Diagnostics::from_grammar_error(source, &error);
     for ((body, rule), &id) in bodies.iter().zip(rules).zip(&ids) {
         let mut expression = lowering.expression(&body.expression);
         let lookahead = body.lookahead.as_ref().map(|lookahead| lowering.expression(lookahead));
         let Some(id) = id else { continue };
+        let mut bound = None;
         if let Some(brackets) = rule.options {
             match Options::read(source, rule.name, brackets) {
                 Ok(options) => {
@@ -322,6 +327,7 @@ fn build(
                         regular.push((rule.name, brackets));
                     }
                     expression = options.apply(lowering.builder, expression);
+                    bound = options.bound();
                     lowering.builder.set_options(id, options.into_kept());
                 }
                 Err(fault) => lowering.faults.push(fault),
@@ -330,10 +336,15 @@ fn build(
         if let Some(lookahead) = lookahead {
             lowering.builder.set_lookahead(id, lookahead);
         }
-        lowering
-            .builder
-            .define(id, expression)
-            .map_err(|error| Diagnostics::from_grammar_error(source, &error))?;
+        match bound {
+            Some(most) => bounded.push((id, expression, most)),
+            None => lowering.builder.define(id, expression).map_err(broken)?,
+        }
+    }
+    let bodies = bounded.iter().map(|&(_, body, most)| (body, most));
+    let bodies = at_most_beside_tokens(lowering.builder, bodies);
+    for (&(id, ..), body) in bounded.iter().zip(bodies) {
+        lowering.builder.define(id, body).map_err(broken)?;
     }
     for &fault in &lowering.faults {
         if reports.fault(fault) == Continue::No {

@@ -9,7 +9,7 @@ use grammask_grammar_ir::{
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake};
 use super::options::Dialect;
-use crate::language::{at_most, shortest};
+use crate::language::shortest;
 
 /// The names of options.
 const NAMES: [&str; 9] = [
@@ -126,13 +126,14 @@ impl Options {
         self.kept.end_capture.get_or_insert_with(|| EndCapture { name: "".into(), bytes: 0 })
     }
 
-    /// The rule's texts, made of its body.
+    /// The rule's texts, made of its body, before its bound.
     pub(super) fn apply(&self, builder: &mut GrammarBuilder, body: ExprId) -> ExprId {
-        let texts = if self.lazy { shortest(builder, body) } else { body };
-        match self.max_chars {
-            Some(most) => at_most(builder, texts, most),
-            None => texts,
-        }
+        if self.lazy { shortest(builder, body) } else { body }
+    }
+
+    /// The most characters of the rule's texts.
+    pub(super) fn bound(&self) -> Option<u32> {
+        self.max_chars
     }
 
     /// Whether the texts are others than the body's, which needs a regular body.

@@ -43,6 +43,8 @@ pub(super) struct Shared<'o> {
     pub(super) leaves: Option<Vec<Leaf>>,
     /// Terminals that commit.
     pub(super) lazy_terminals: HashSet<RuleId>,
+    /// Rules with their bodies under a bound on their characters: they are defined last, because tokens do not count.
+    pub(super) bounded: Vec<(RuleId, ExprId, u32)>,
     /// Whether lazy rules end with special tokens. Then all tokens with names are special: one that is text could hold what
     /// comes before the end of such a rule.
     pub(super) are_names_special: bool,
@@ -298,28 +300,29 @@ impl<'a> Scope<'a, '_> {
             self.shared.builder.set_span(id, rule.name);
         }
         let (body, read) = match self.rule(rule, id) {
-            Ok(body) => (body, Ok(())),
+            Ok(Some(body)) => (body, Ok(())),
+            Ok(None) => return Ok(()),
             Err(fault) => (self.shared.builder.never(), Err(fault)),
         };
         let defined = self.shared.builder.define(id, body);
         read.and(defined.map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller")))
     }
 
-    fn rule(&mut self, rule: &RuleSyntax, id: RuleId) -> Result<ExprId, Fault> {
+    /// The body of a rule; `None` if it is under a bound, and will be defined last.
+    fn rule(&mut self, rule: &RuleSyntax, id: RuleId) -> Result<Option<ExprId>, Fault> {
         let attributes = Attributes::read(self.source, &rule.attributes)?;
         let is_terminal = is_terminal(self.text(rule.name));
         if !attributes.need_regular_body() {
             let options = self.rule_options(rule, &attributes, 0)?;
             self.shared.builder.set_options(id, options);
-            return self.expression(
-                &rule.body,
-                if is_terminal { ExpressionLevel::Terminal } else { ExpressionLevel::Rule },
-            );
+            let level = if is_terminal { ExpressionLevel::Terminal } else { ExpressionLevel::Rule };
+            return self.expression(&rule.body, level).map(Some);
         }
         if let Some(most) = attributes.max_chars.filter(|_| !is_terminal && !attributes.commits())
             && let Some(part) = self.part_of_rules(&rule.body)
         {
-            return self.bounded(rule, id, (&attributes, most), part);
+            self.bounded(rule, id, (&attributes, most), part)?;
+            return Ok(None);
         }
         if !is_terminal
             && attributes.is_lazy_alone()
@@ -327,7 +330,7 @@ impl<'a> Scope<'a, '_> {
         {
             let texts = self.head(rule, text, token)?;
             let options = self.rule_options(rule, &attributes, 0)?;
-            return self.skipping_after(rule, id, texts, options);
+            return self.skipping_after(rule, id, texts, options).map(Some);
         }
         let body = self.expression(&rule.body, ExpressionLevel::Terminal)?;
         let builder = &mut self.shared.builder;
@@ -342,11 +345,11 @@ impl<'a> Scope<'a, '_> {
         };
         if is_terminal {
             self.shared.builder.set_options(id, options);
-            return Ok(texts);
+            return Ok(Some(texts));
         }
         let kind = if attributes.commits() { LeafKind::Lazy } else { LeafKind::Text };
         let texts = self.leaf(self.text(rule.name), texts, languages, kind, Some(rule.name))?;
-        self.skipping_after(rule, id, texts, options)
+        self.skipping_after(rule, id, texts, options).map(Some)
     }
 
     fn is_ended_by_token(&self, rule: &RuleSyntax) -> bool {
@@ -398,7 +401,7 @@ impl<'a> Scope<'a, '_> {
         }
     }
 
-    /// The body of a rule under a bound on its characters, if it refers to rules: `part` is one that stands in rules alone.
+    /// Reads a rule under a bound on its characters, if it refers to rules: `part` is one that stands in rules alone.
     /// Skipped text inside of it counts.
     fn bounded(
         &mut self,
@@ -406,7 +409,7 @@ impl<'a> Scope<'a, '_> {
         id: RuleId,
         (attributes, most): (&Attributes, u32),
         part: Span,
-    ) -> Result<ExprId, Fault> {
+    ) -> Result<(), Fault> {
         // Where rules commit, terminals lose texts, and below the bound nobody would look for them.
         if self.shared.leaves.is_some() {
             return Err(Fault::unsupported(
@@ -418,7 +421,8 @@ impl<'a> Scope<'a, '_> {
         let options = self.rule_options(rule, attributes, 0)?;
         self.shared.builder.set_options(id, options);
         let body = self.expression(&rule.body, ExpressionLevel::Rule)?;
-        Ok(at_most(&mut self.shared.builder, body, most))
+        self.shared.bounded.push((id, body, most));
+        Ok(())
     }
 
     /// A part that may stand in a rule, but not in a terminal.

@@ -38,8 +38,8 @@
 //!   a special token: `head[lazy]: TEXT <tool_call>`. Then all tokens with names are special, and a vocabulary in which one
 //!   is text is refused. Attribute `max_chars=n` bounds the
 //!   characters of the text before that end, or of the whole where there is none. By itself it also bounds
-//!   rules made of rules, if no rule of the grammar commits. Such a bound over recursion, special tokens or rules with
-//!   options is refused with its place.
+//!   rules made of rules, if no rule of the grammar commits; special tokens in them are no characters. Such a bound over
+//!   recursion or rules with options is refused with its place.
 //! - Attributes on any rule: `max_tokens=n`, `temperature=t`, `capture` and `capture="name"`, as the options of
 //!   [`ebnf`](crate::ebnf). A `suffix` or `stop` is no part of what is captured or of what `max_tokens` bounds;
 //!   `stop_capture="name"` hands it out. A text that can be cut in several ways is cut where its end begins first.

@@ -11,6 +11,7 @@ use super::lower::{self, Shared, SourceOrigin};
 use super::options::{LarkOptions, MAX_NESTING, NamedGrammar};
 use super::{commit, syntax, token};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::language::at_most_beside_tokens;
 use crate::regex::ClassesLeft;
 
 /// Reads a grammar. Its root is `root`.
@@ -83,6 +84,7 @@ fn read_all<'o>(
         origin: SourceOrigin::Main,
         leaves,
         lazy_terminals: HashSet::new(),
+        bounded: Vec::new(),
         are_names_special: false,
     };
     let root = shared.builder.declare("root").map_err(broken)?;
@@ -104,6 +106,11 @@ fn read_all<'o>(
             Diagnostics::from_vec(about.collect()).unwrap_or_else(|| nothing_found(name))
         })?;
         define(&mut shared.builder, rule, start).map_err(broken)?;
+    }
+    let bounded = shared.bounded.iter().map(|&(_, body, most)| (body, most));
+    let bodies = at_most_beside_tokens(&mut shared.builder, bounded);
+    for (&(rule, ..), body) in shared.bounded.iter().zip(bodies) {
+        shared.builder.define(rule, body).map_err(broken)?;
     }
     Ok((shared, root))
 }

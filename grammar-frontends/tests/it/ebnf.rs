@@ -1,6 +1,7 @@
 //! The meaning of EBNF sources, and reading printed grammars back.
 
 use grammask_grammar_frontends::ebnf::{EbnfOptions, parse};
+use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_oracle::Recogniser;
 use grammask_oracle::random::{GrammarOptions, Rng, any_grammar};
 use insta::assert_snapshot;
@@ -251,5 +252,61 @@ fn random_sources_are_read_the_same_with_other_blanks() {
         let spread = text.replace(" | ", "\n  # or\n  |\t").replace(", ", ",\r\n");
         let [one, other] = [text, spread].map(|text| parse(&text, &EbnfOptions::default()).unwrap());
         assert!(one.is_same(&other));
+    }
+}
+
+/// Bounds on characters, and intersections, over texts with tokens that are taken as a whole: all texts of up to six symbols
+/// are judged by a sentence about them. `T` and `U` stand for two tokens.
+#[test]
+fn tokens_are_no_characters() {
+    type Rule = fn(&str) -> bool;
+    let cases: [(&str, &str, Rule); 5] = [
+        ("lark", "start: a \"b\"\na[max_chars=2]: /[ac]*/ <[5]> /[ac]*/", |text| {
+            let Some((before, after)) = text.strip_suffix('b').and_then(|text| text.split_once('T')) else {
+                return false;
+            };
+            before.len() + after.len() <= 2
+                && before.chars().chain(after.chars()).all(|letter| "ac".contains(letter))
+        }),
+        ("lark", "start: a \"b\"\na[max_chars=2]: part*\npart: \"a\" | <[5]> | \"c\" <[6]>", |text| {
+            let Some(text) = text.strip_suffix('b') else { return false };
+            text.matches(['a', 'c']).count() <= 2
+                && text.replace("cU", "").chars().all(|symbol| "aT".contains(symbol))
+        }),
+        ("ebnf", "root[max_chars=1] ::= ([ab] | ExcludeToken(5))*", |text| {
+            text.matches(['a', 'b']).count() <= 1 && !text.contains(['c', 'T'])
+        }),
+        ("ebnf", "root ::= (\"a\" | Token(5, 6))* & ([ab] | ExcludeToken(6))* & ~(\"a\" | \"aa\")", |text| {
+            // A complement is about texts, which have no tokens.
+            text.chars().all(|symbol| symbol == 'a') && text != "a" && text != "aa"
+        }),
+        ("ebnf", "root ::= (\"a\" Token(5, 6))* \"b\" & ([ab] | ExcludeToken(6))*", |text| {
+            text.strip_suffix('b').is_some_and(|text| text.replace("aT", "").is_empty())
+        }),
+    ];
+    for (notation, source, is_sentence) in cases {
+        let grammar = match notation {
+            "lark" => lark::parse(source, &LarkOptions::default()).unwrap(),
+            _ => grammar(source),
+        };
+        assert!(parse(&grammar.to_string(), &EbnfOptions::default()).unwrap().is_same(&grammar), "{grammar}");
+        let recogniser = Recogniser::new(&grammar);
+        let mut accepted = 0;
+        let mut texts = vec![String::new()];
+        while let Some(text) = texts.pop() {
+            let mut chart = recogniser.begin();
+            let is_read = text.chars().all(|symbol| match symbol {
+                'T' => chart.push_token(5),
+                'U' => chart.push_token(6),
+                letter => chart.push(letter as u8),
+            });
+            let is_accepted = is_read && chart.is_complete();
+            assert_eq!(is_accepted, is_sentence(&text), "{source} {text}");
+            accepted += usize::from(is_accepted);
+            if text.len() < 6 {
+                texts.extend("abcTU".chars().map(|symbol| format!("{text}{symbol}")));
+            }
+        }
+        assert!(accepted > 2, "{source}");
     }
 }

@@ -112,7 +112,6 @@ fn characters_of_rules_made_of_rules_are_bounded() {
     for (source, part) in [
         ("start: pair\npair[max_chars=4]: pair? \"a\"", "which is recursive"),
         ("start: pair\npair[max_chars=4]: word\nword[capture]: \"a\"", "which has options"),
-        ("start: pair\npair[max_chars=4]: \"a\" <[5]>", "holds a token"),
         ("start: pair end\npair[max_chars=4]: word\nword: \"a\"\nend[lazy]: /b+/", "others are lazy"),
     ] {
         let refused = parse(source, &LarkOptions::default()).unwrap_err().to_string();

@@ -157,7 +157,7 @@ fn build(rng: &mut Rng, options: &GrammarOptions) -> Result<Grammar, GrammarErro
     for (index, &rule) in rules.iter().enumerate() {
         let place = match index < first_text_rule {
             true => Place::Anywhere,
-            false => Place::Text { first_rule: index + 1 },
+            false => Place::Text { first_rule: index + 1, content: Content::Characters },
         };
         let mut writer =
             Writer { rng: &mut *rng, options, builder: &mut builder, rules: &rules, first_text_rule };
@@ -175,8 +175,22 @@ fn build(rng: &mut Rng, options: &GrammarOptions) -> Result<Grammar, GrammarErro
 enum Place {
     /// Anything.
     Anywhere,
-    /// Text only, and references to rules from this one on only.
-    Text { first_rule: usize },
+    /// Operands of regular operators: references to rules from this one on only.
+    Text { first_rule: usize, content: Content },
+}
+
+/// The letters of regular operators' operands.
+#[derive(Clone, Copy, PartialEq)]
+enum Content {
+    Characters,
+    /// Characters, and tokens that are taken as a whole.
+    Letters,
+}
+
+impl Place {
+    fn takes_tokens(self) -> bool {
+        matches!(self, Self::Anywhere | Self::Text { content: Content::Letters, .. })
+    }
 }
 
 const KINDS: usize = 15;
@@ -196,7 +210,7 @@ impl Writer<'_> {
         let below = |weight: u32| if depth == 0 { 0 } else { weight };
         let first_rule = match place {
             Place::Anywhere => 0,
-            Place::Text { first_rule } => first_rule,
+            Place::Text { first_rule, .. } => first_rule,
         };
         let weights: [u32; KINDS] = [
             options.literal_weight,
@@ -212,12 +226,17 @@ impl Writer<'_> {
             below(options.complement_weight),
             below(options.json_weight),
             if place == Place::Anywhere { below(options.tag_weight) } else { 0 },
-            if place == Place::Anywhere { options.token_weight } else { 0 },
+            if place.takes_tokens() { options.token_weight } else { 0 },
             if place == Place::Anywhere { below(options.permutation_weight) } else { 0 },
         ];
-        let text = match place {
-            Place::Anywhere => Place::Text { first_rule: self.first_text_rule },
+        // The operands of an intersection hold tokens wherever it may stand among them.
+        let letters = match place {
+            Place::Anywhere => Place::Text { first_rule: self.first_text_rule, content: Content::Letters },
             Place::Text { .. } => place,
+        };
+        let text = match letters {
+            Place::Text { first_rule, .. } => Place::Text { first_rule, content: Content::Characters },
+            Place::Anywhere => place,
         };
         match self.rng.weighted(&weights) {
             Some(1) => self.class(),
@@ -247,7 +266,7 @@ impl Writer<'_> {
                 self.builder.repeat(body, min, max)
             }
             Some(9) => {
-                let parts = self.exprs(depth - 1, text);
+                let parts = self.exprs(depth - 1, letters);
                 self.builder.intersection(parts)
             }
             Some(10) => {
@@ -329,6 +348,10 @@ impl Writer<'_> {
         self.rng.below(self.options.token_ids as usize) as u32
     }
 
+    fn text_without_rules(&self) -> Place {
+        Place::Text { first_rule: self.rules.len(), content: Content::Characters }
+    }
+
     fn exprs(&mut self, depth: u32, place: Place) -> Vec<ExprId> {
         (0..self.rng.between(2, self.options.parts)).map(|_| self.expr(depth, place)).collect()
     }
@@ -339,7 +362,7 @@ impl Writer<'_> {
         let count = self.rng.between(1, self.options.parts + 2);
         let mut parts = Vec::with_capacity(count);
         for _ in 0..count {
-            let name = self.literal(Place::Text { first_rule: self.rules.len() });
+            let name = self.literal(self.text_without_rules());
             let value = self.expr(depth, Place::Anywhere);
             let part = if self.rng.percent(40) { name } else { self.builder.sequence([name, value]) };
             let occurrences = [Occurrence::Required, Occurrence::Optional, Occurrence::Repeatable];
@@ -348,7 +371,7 @@ impl Writer<'_> {
         }
         let separator = match self.rng.percent(60) {
             true => self.builder.literal(","),
-            false => self.expr(depth, Place::Text { first_rule: self.rules.len() }),
+            false => self.expr(depth, self.text_without_rules()),
         };
         let (min, max) = match self.rng.percent(30) {
             true => self.counted_bounds(),
