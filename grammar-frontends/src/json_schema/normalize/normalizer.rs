@@ -78,6 +78,9 @@ pub(crate) struct Wishes {
 /// Types whose values a schema can leave as they are.
 pub(crate) const TYPE_ONLY: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
 
+/// Parts of schemas that are met between two looks at the interrupt.
+const BETWEEN_CHECKS: usize = 1_024;
+
 /// Conflicts kept for the message.
 const MAX_CONFLICTS: usize = 16;
 
@@ -408,6 +411,10 @@ impl<'s> Normalizer<'s> {
                     true => self.document.schema(node, step, value, members),
                     false => self.document.child(node, step, value),
                 };
+                // One schema may have very many parts.
+                if self.document.len().is_multiple_of(BETWEEN_CHECKS) {
+                    self.check_work()?;
+                }
                 Ok(self.algebra.goals.atom(Atom::Schema(child)))
             }
             _ => {
