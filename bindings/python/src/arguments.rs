@@ -44,6 +44,10 @@ pub(crate) fn json_options(given: &mut Settings<'_>) -> PyResult<JsonSchemaOptio
 fn set_embedded_json_options(given: &mut Settings<'_>, options: &mut JsonSchemaOptions) -> PyResult<()> {
     let mut inner = dict_of(given, "json_options")?;
     *options = set_json_options(options.clone(), &mut inner)?;
+    if options.around_root > 0 {
+        let message = "`around_root` is about whole texts: a schema inside of another structure has no whitespace around it";
+        return Err(wrong_value(message));
+    }
     inner.finish("json_options")
 }
 

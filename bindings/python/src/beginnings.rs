@@ -5,7 +5,7 @@ use grammask::{Diagnostic, JsonObject, JsonValue};
 /// The fixed beginnings of xgrammar's messages about schemas, and about patterns and grammars inside of something else, as
 /// running it shows them. Each has a part of our code for the fault, and a part of what we say with the place. Of several
 /// that fit the first is meant. A number follows those that end in a space.
-const INNER_BEGINNINGS: [(&str, &str, &str); 45] = [
+const INNER_BEGINNINGS: [(&str, &str, &str); 47] = [
     ("/malformed", "`type` must be", "Unsupported type"),
     ("/malformed", "`$ref` must be", "$ref must be a string"),
     ("/malformed", "`enum` must be a list", "enum must be an array"),
@@ -24,14 +24,16 @@ const INNER_BEGINNINGS: [(&str, &str, &str); 45] = [
     ("/malformed", "`maxContains` must be", "maxContains must be an integer"),
     ("/malformed", "`minProperties` must be", "minProperties must be an integer"),
     ("/malformed", "`maxProperties` must be", "maxProperties must be an integer"),
-    ("/malformed", "`pattern` must be", NO_STRING),
-    ("/malformed", "`format` must be", NO_STRING),
+    ("json-schema/malformed", "`pattern` must be", NO_STRING),
+    ("json-schema/malformed", "`format` must be", NO_STRING),
     ("/malformed", "`multipleOf` must be a number above", "multipleOf must be greater than 0"),
     ("/malformed", "`multipleOf` must be", "Value must be a number"),
     ("/malformed", "`minimum` must be", "Value must be a number"),
     ("/malformed", "`maximum` must be", "Value must be a number"),
     ("/malformed", "`exclusiveMinimum` must be", "Value must be a number"),
     ("/malformed", "`exclusiveMaximum` must be", "Value must be a number"),
+    ("structural-tag/malformed", "max_whitespace_cnt must be a positive", NOT_POSITIVE),
+    ("structural-tag/malformed", "max_whitespace_cnt must be a non-negative", NOT_POSITIVE),
     ("ebnf/", "the grammar, column ", "EBNF parser error at line 1, column "),
     // A value in the place of a schema. Members of these names are no keywords.
     ("/malformed", "/properties/items`", "Schema should be an object or bool"),
@@ -65,6 +67,11 @@ const INNER_BEGINNINGS: [(&str, &str, &str); 45] = [
     ),
     ("/unsatisfiable", "an `enum` without values", "enum array must not be empty"),
 ];
+
+const NOT_POSITIVE: &str = "max_whitespace_cnt must be positive.";
+
+const UNKNOWN_TOKEN: &str =
+    "Check failed: (info.TokenIds()[i] >= 0 && info.TokenIds()[i] < vocab_size) is false: Token id ";
 
 /// xgrammar's JSON library says this about a value that is no string.
 const NO_STRING: &str = r#""type mismatch! call is<type>() before get<type>()" && is<std::string>()"#;
@@ -102,6 +109,10 @@ pub(crate) fn inner_beginning(diagnostic: &Diagnostic) -> Option<String> {
         return Some(pattern_beginning(&said, column));
     }
     let found = INNER_BEGINNINGS.iter().find(|(part, ours, _)| code.contains(part) && said.contains(ours));
+    // Numbers alone are out of range.
+    let found = found.filter(|(.., theirs)| {
+        *theirs != NOT_POSITIVE || diagnostic.found().is_some_and(|found| found.parse::<i64>().is_ok())
+    });
     let Some((_, ours, theirs)) = found else {
         let is_false = code == "json-schema/unsatisfiable";
         return is_false.then(|| "Schema 'false' cannot accept any value".to_owned());
@@ -112,7 +123,8 @@ pub(crate) fn inner_beginning(diagnostic: &Diagnostic) -> Option<String> {
         return Some(exact);
     }
     let number = number_after(ours).filter(|_| theirs.ends_with(' '));
-    Some(number.map_or_else(|| (*theirs).to_owned(), |number| format!("{theirs}{number}")))
+    let theirs = if is_of_lexer(code) { theirs.replace("parser", "lexer") } else { (*theirs).to_owned() };
+    Some(number.map_or_else(|| theirs.clone(), |number| format!("{theirs}{number}")))
 }
 
 /// A beginning that depends on the value at the place: that of the keyword, or the schema whose keywords contradict one
@@ -134,6 +146,10 @@ fn with_value(beginning: &str, found: &JsonValue) -> Option<String> {
             beginning.replace("an integer", "a non-negative integer")
         }
         "required must be an array" if found.as_array().is_some() => NO_STRING.to_owned(),
+        "minLength must be an integer" if is_negative() => {
+            "Check failed: (lower >= 0 && (upper == -1 || upper >= lower)) is false: Invalid repetition range"
+                .to_owned()
+        }
         "minLength must be an integer" => format!("{beginning} not exceeding 2147483647"),
         "minLength is greater than maxLength" => {
             format!("minLength {} is greater than maxLength {}", integer("minLength")?, integer("maxLength")?)
@@ -166,4 +182,25 @@ fn with_value(beginning: &str, found: &JsonValue) -> Option<String> {
         "Schema should be an object or bool" => format!("{beginning}, but got {found}"),
         _ => return None,
     })
+}
+
+/// The beginning of the message about a token that the vocabulary does not have.
+pub(crate) fn unknown_token(code: &str, message: &str) -> Option<String> {
+    let named = (code == "grammar/token").then(|| message.split("has no token ").nth(1))??;
+    let id = named.split(|one: char| !one.is_ascii_digit()).next().filter(|id| !id.is_empty())?;
+    Some(format!("{UNKNOWN_TOKEN}{id} in the grammar is out of the vocabulary range"))
+}
+
+/// Whether xgrammar's lexer finds this fault of a grammar, and not its parser.
+pub(crate) fn is_of_lexer(code: &str) -> bool {
+    matches!(
+        code,
+        "ebnf/character"
+            | "ebnf/escape"
+            | "ebnf/name"
+            | "ebnf/rule"
+            | "ebnf/rule-options"
+            | "ebnf/string"
+            | "ebnf/unclosed-class"
+    )
 }

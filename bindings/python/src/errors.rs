@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use crate::beginnings::{inner_beginning, pattern_beginning};
+use crate::beginnings::{inner_beginning, is_of_lexer, pattern_beginning, unknown_token};
 use crate::metrics::{COMPILE_REFUSED, COMPILE_STOPPED, LIMITS_REACHED, unless_fault};
 
 /// Whether gaps of xgrammar that its users' code depends on are imitated.
@@ -150,9 +150,14 @@ fn coded(py: Python<'_>, name: &str, message: &str, code: &str) -> PyResult<PyEr
 }
 
 fn unlocated(py: Python<'_>, error: &CompileError, syntax: Syntax) -> PyResult<PyErr> {
-    let prefix =
-        if syntax.is_tag() && is_compat() { tag_beginning(syntax, "structural tag") } else { String::new() };
-    coded(py, syntax.exception(), &format!("{prefix}{error}"), error.code())
+    let message = error.to_string();
+    let prefix = match unknown_token(error.code(), &message) {
+        _ if !is_compat() => String::new(),
+        Some(beginning) => format!("{beginning}: "),
+        None if syntax.is_tag() => tag_beginning(syntax, "structural tag"),
+        None => String::new(),
+    };
+    coded(py, syntax.exception(), &format!("{prefix}{message}"), error.code())
 }
 
 fn located(py: Python<'_>, diagnostics: &Diagnostics, syntax: Syntax) -> PyResult<PyErr> {
@@ -190,6 +195,9 @@ fn message(diagnostics: &Diagnostics, syntax: Syntax) -> String {
     }
     let first = diagnostics.iter().next();
     let code = first.map_or("", Diagnostic::code);
+    if let Some(beginning) = first.and_then(|first| unknown_token(code, first.message())) {
+        return format!("{beginning}: {diagnostics}");
+    }
     if (syntax.is_tag() || syntax == Syntax::JsonSchema)
         && let Some(beginning) = first.and_then(inner_beginning)
     {
@@ -224,20 +232,6 @@ fn tag_beginning(syntax: Syntax, fault: &str) -> String {
         _ => "",
     };
     format!("{check}Invalid {fault} error: ")
-}
-
-/// Whether xgrammar's lexer finds this fault of a grammar, and not its parser.
-fn is_of_lexer(code: &str) -> bool {
-    matches!(
-        code,
-        "ebnf/character"
-            | "ebnf/escape"
-            | "ebnf/name"
-            | "ebnf/rule"
-            | "ebnf/rule-options"
-            | "ebnf/string"
-            | "ebnf/unclosed-class"
-    )
 }
 
 pub(crate) fn grammar_error(py: Python<'_>, error: &GrammarError) -> PyErr {

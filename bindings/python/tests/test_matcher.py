@@ -444,3 +444,16 @@ def test_captures_of_a_whole_text(compiler):
     text = grammask.GrammarMatcher(compiler.compile_lark('start: "<a>" body "</a>"\nbody[capture]: /(.|\\n)*/'))
     assert text.accept_string("<a>hi</a>") and text.get_captures() == [("body", b"hi</a>")]
     assert text.accept_token(text.stop_token_ids[0]) and text.get_captures() == [("body", b"hi")]
+
+
+def test_captures_come_by_where_they_end(compiler):
+    source = 'start: a b\na[capture]: /[a-z]+/\nb[capture="n", suffix=";", stop_capture="s"]: /[0-9]*/'
+    text = grammask.GrammarMatcher(compiler.compile_lark(source))
+    assert text.accept_string("abc12;") and text.get_captures() == [("a", b"abc"), ("s", b";"), ("n", b"12")]
+
+
+def test_bounds_on_characters_over_tokens(compiler):
+    text = grammask.GrammarMatcher(compiler.compile_lark('start: a "!"\na[max_chars=2]: (/[a-z]/ | <[0]>)*'))
+    steps = ["accept_token", "accept_string"]
+    told = [getattr(text, steps[isinstance(step, str)])(step) for step in (0, "a", 0, "b", 0, "c", "!")]
+    assert told == [True] * 5 + [False, True]

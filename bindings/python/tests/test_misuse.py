@@ -231,3 +231,17 @@ def test_a_tokenizer_is_no_vocabulary(compiler):
     text = compiler.compile_regex("a").serialize_json()
     with pytest.raises(ValueError, match="from_huggingface"):
         grammask.CompiledGrammar.deserialize_json(text, Tokenizer())
+
+
+def test_whitespace_around_a_part_is_refused(compiler):
+    for compile in (
+        lambda: compiler.compile_lark('start: %json {"type": "integer"}', json_options={"around_root": 1}),
+        lambda: compiler.compile_structural_tag(
+            {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {}}},
+            json_options={"around_root": 1},
+        ),
+    ):
+        with pytest.raises(grammask.InvalidOptionError, match="around_root"):
+            compile()
+    inner = {"around_root": 0}
+    assert compiler.compile_lark('start: %json {"type": "integer"}', json_options=inner)

@@ -298,3 +298,16 @@ def test_ctrl_c_while_an_error_is_made(compiler, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         compiler.compile_regex("(")
     assert operation.metrics()["compile_refused"] == refused
+
+
+def test_refusals_are_silent_where_nobody_logs():
+    script = """
+import grammask
+compiler = grammask.GrammarCompiler(grammask.TokenizerInfo(["a", "b", "</s>"], stop_token_ids=[2]))
+try:
+    compiler.compile_json_schema('{"anyOf": [true, false, true]}', limits={"values": 2})
+except grammask.GrammaskError as error:
+    print(error.code)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("json-schema/limit\n", "")

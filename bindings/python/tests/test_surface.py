@@ -304,6 +304,11 @@ INNER = [
     ({"type": "regex", "pattern": "[z-a]"}, "EBNF parser error at line 1, column 11: "),
     ({"type": "grammar", "grammar": "root ::= ("}, "EBNF parser error at line 1, column 10: "),
     ({"type": "grammar", "grammar": 'root ::= "a"\nb ::= ('}, "Invalid structural tag error: "),
+    ({"type": "grammar", "grammar": 'root ::= "\\q"'}, "EBNF lexer error at line 1, column 11: "),
+    ({"type": "regex", "pattern": 5}, "Invalid structural tag error: "),
+    ({"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": -1}, "max_whitespace_cnt must be positive."),
+    ({"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": 0}, "max_whitespace_cnt must be positive."),
+    ({"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": "a"}, "Invalid structural tag error: "),
 ]
 
 
@@ -333,6 +338,21 @@ def test_messages_of_compiled_tags_begin_as_programs_expect(compiler):
     assert str(caught.value).startswith("Lark error at line 1, column 1: ") and "<nope>" in str(caught.value)
 
 
+def test_messages_about_tokens_that_do_not_exist(compiler):
+    grammask.config.set_compat(True)
+    beginning = "Check failed: (info.TokenIds()[i] >= 0 && info.TokenIds()[i] < vocab_size) is false: Token id 99999 "
+    tag = {"type": "structural_tag", "format": {"type": "token", "token": 99999}}
+    for call in (
+        lambda: compiler.compile_structural_tag(tag),
+        lambda: compiler.compile_lark("start: <[99999]>"),
+        lambda: compiler.compile_grammar(grammask.Grammar.from_lark("start: <[99999]>")),
+        lambda: compiler.compile_grammar(grammask.Grammar.from_ebnf("root ::= Token(99999)")),
+    ):
+        with pytest.raises(RuntimeError) as caught:
+            call()
+        assert str(caught.value).startswith(beginning), str(caught.value)
+
+
 SCHEMA_FAULTS = {
     "Schema should be an object or bool": ["3", '{"properties": {"a": 3}}', '{"anyOf": [3]}', '{"properties": {"items": 3}}'],
     "Schema 'false' cannot accept any value": ["false", '{"type": "object", "properties": {"a": false}, "required": ["a"]}', '{"anyOf": [false]}'],
@@ -345,6 +365,7 @@ SCHEMA_FAULTS = {
     "Cannot find field": ['{"$ref": "#/$defs/a"}'],
     "minLength 3 is greater than maxLength 1: ": ['{"type": "string", "minLength": 3, "maxLength": 1}'],
     "minLength must be an integer not exceeding 2147483647: ": ['{"type": "string", "minLength": "a"}'],
+    "Check failed: (lower >= 0 && (upper == -1 || upper >= lower)) is false: ": ['{"type": "string", "minLength": -1}'],
     "maxLength must be an integer": ['{"type": "string", "maxLength": "a"}'],
     "Invalid range: minimum greater than maximum: ": ['{"type": "integer", "minimum": 3, "maximum": 1}'],
     "Invalid range: empty range: ": ['{"type": "number", "minimum": 3.5, "maximum": 1}'],

@@ -149,7 +149,8 @@ impl Derivations {
             let last = options.and_then(|options| options.end_capture.as_ref());
             let last =
                 last.map(|(name, bytes)| Captured { name: name.clone(), start: before_end(*bytes), end });
-            text.into_iter().chain(last)
+            // The end is a part of the rule.
+            last.into_iter().chain(text)
         });
         captured.collect()
     }

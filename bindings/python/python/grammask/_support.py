@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger("grammask")
+# Programs without logging of their own are told by exceptions alone.
+logger.addHandler(logging.NullHandler())
 
 Made = typing.TypeVar("Made")
 
