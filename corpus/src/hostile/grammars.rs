@@ -75,7 +75,7 @@ const SINGLE: [(&str, [usize; 3], &str); 38] = [
 ];
 
 /// Operators that our EBNF alone has.
-const OPERATORS: [(&str, [usize; 3], &str); 26] = [
+const OPERATORS: [(&str, [usize; 3], &str); 28] = [
     (
         "random excluded texts",
         [1_000, 10_000, 100_000],
@@ -111,6 +111,12 @@ const OPERATORS: [(&str, [usize; 3], &str); 26] = [
     ("token tags", [100, 1_000, 10_000], "root ::= TokenTagDispatch(«(§, \"b§\")‖, »)"),
     ("tokens", [1_000, 10_000, 100_000], "root ::= Token(«§‖, ») \"a\"*"),
     ("token choices", [100, 1_000, 10_000], "root ::= (« ExcludeToken(§) \"a\"‖ | »)*"),
+    ("tokens under a bound", [20, 200, 2_000], "root[max_chars=50] ::= ([ab] | Token(«§0‖, »))*"),
+    (
+        "intersected tokens",
+        [10, 100, 1_000],
+        "root ::= («\"a\" Token(§, ¶)‖ | »)* & ([ab] | ExcludeToken(3))*",
+    ),
     ("permutation", [5, 12, 100], "root ::= Permutation(\",\", «Required(\"a§\")‖, »)"),
     ("optional permutation", [5, 12, 100], "root ::= Permutation(\",\", «Optional(\"a§\")‖, »)"),
     ("repeatable permutation", [100, 1_000, 10_000], "root ::= Permutation(\",\", «Repeatable(\"a§\")‖, »)"),
