@@ -242,6 +242,8 @@ def test_schemas_in_other_notations():
     assert accepts(to_ebnf(schema), '{"a": "x"}')
     xml = to_ebnf(schema, json_format="qwen_xml")
     assert accepts(xml, "<parameter=a>x</parameter>") and not accepts(xml, '{"a": "x"}')
+    with pytest.raises(RuntimeError, match="^Invalid json_format: nope"):
+        to_ebnf(schema, json_format="nope")
     assert accepts(to_ebnf(schema, json_format="minimax_xml", strict_mode=False), '<parameter name="a">x</parameter>')
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import json
 import time
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from ._native import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from ._support import schema_text
+from .exception import InvalidOptionError
+from .structural_tag import Style
 
 __all__ = ["GrammarFunctor", "bitmask_to_bool_mask", "bool_mask_to_bitmask"]
 
@@ -27,6 +29,9 @@ def _json_schema_to_ebnf(
     any_order: bool = False,
 ) -> str:
     """The grammar of a JSON Schema as text. ``json_format`` is one of the styles of ``JSONSchemaFormat``."""
+    formats = get_args(Style)
+    if json_format not in formats:
+        raise InvalidOptionError(f"Invalid json_format: {json_format}; it is one of {', '.join(formats)}")
     if json_format != "json":
         # Other notations have no whitespace and no indentation of their own choosing.
         content = {"type": "json_schema", "json_schema": json.loads(_text(schema)), "style": json_format}
