@@ -135,9 +135,9 @@ impl Attributes {
         self.lazy || self.end.is_some()
     }
 
-    /// Whether the rule takes the text as soon as it can, without an end or a bound on characters.
-    pub(super) fn is_lazy_alone(&self) -> bool {
-        self.lazy && self.end.is_none() && self.max_chars.is_none()
+    /// Whether the rule takes the text as soon as it can, without an attribute that names the end.
+    pub(super) fn is_lazy_without_end(&self) -> bool {
+        self.lazy && self.end.is_none()
     }
 
     /// The options of a rule whose text and end have these names, if the end has `end` bytes.

@@ -325,10 +325,10 @@ impl<'a> Scope<'a, '_> {
             return Ok(None);
         }
         if !is_terminal
-            && attributes.is_lazy_alone()
+            && attributes.is_lazy_without_end()
             && let Some((text, token)) = ended_by_token(&rule.body)
         {
-            let texts = self.head(rule, text, token)?;
+            let texts = self.head(rule, &attributes, text, token)?;
             let options = self.rule_options(rule, &attributes, 0)?;
             return self.skipping_after(rule, id, texts, options).map(Some);
         }
@@ -354,11 +354,17 @@ impl<'a> Scope<'a, '_> {
 
     fn is_ended_by_token(&self, rule: &RuleSyntax) -> bool {
         let attributes = Attributes::read(self.source, &rule.attributes);
-        attributes.is_ok_and(|it| it.is_lazy_alone()) && ended_by_token(&rule.body).is_some()
+        attributes.is_ok_and(|it| it.is_lazy_without_end()) && ended_by_token(&rule.body).is_some()
     }
 
     /// The text of a lazy rule that ends with a special token, and that token: two leaves, one after the other.
-    fn head(&mut self, rule: &RuleSyntax, text: &[Syntax], token: Span) -> Result<ExprId, Fault> {
+    fn head(
+        &mut self,
+        rule: &RuleSyntax,
+        attributes: &Attributes,
+        text: &[Syntax],
+        token: Span,
+    ) -> Result<ExprId, Fault> {
         let name = self.text(token);
         if name.starts_with("<[") {
             return Err(Fault::unsupported(
@@ -368,7 +374,9 @@ impl<'a> Scope<'a, '_> {
             ));
         }
         let text = self.all(text, ExpressionLevel::Terminal)?;
-        let text = self.shared.builder.sequence(text);
+        let builder = &mut self.shared.builder;
+        let text = builder.sequence(text);
+        let text = attributes.max_chars.map_or(text, |most| at_most(builder, text, most));
         let token_body = self.shared.builder.token([TokenRef::Special(name.into())]);
         let first =
             self.leaf(self.text(rule.name), text, Languages::of(text), LeafKind::Head, Some(rule.name))?;

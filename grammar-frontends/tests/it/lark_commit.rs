@@ -53,6 +53,7 @@ const TERMINALS: &[Terminal] = &[
     lazy("y", "y[lazy]: /[ab]*c/", |text| ends(text, b"ab", b"c")),
     lazy("z", "z[stop=\"b\"]: /[a ]*/", |text| ends(text, b"a ", b"b")),
     lazy("h", "h[lazy]: /[abc]*/ <T>", |text| ends(text, b"abc", b"T")),
+    lazy("m", "m[lazy, max_chars=2]: /[ab]*/ <T>", |text| text.len() <= 3 && ends(text, b"ab", b"T")),
     lazy("k", "k[lazy]: \"a\" /b*/ <T>", |text| {
         text.strip_prefix(b"a").is_some_and(|text| ends(text, b"b", b"T"))
     }),
