@@ -17,7 +17,7 @@ pub struct AutomataError {
 pub enum Cause {
     /// The grammar matches no text at all: it is wrong.
     EmptyLanguage,
-    /// A literal below a regular operator is not text: the grammar is wrong.
+    /// A literal below a regular operator is not text, or a token is met where texts are asked for: the grammar is wrong.
     NotText,
     /// A token goes by its name, and no vocabulary was asked for its id.
     UnresolvedToken,
@@ -48,7 +48,7 @@ impl AutomataError {
             Kind::EmptyLanguage => Cause::EmptyLanguage,
             Kind::LeftRecursiveParts => Cause::LeftRecursiveParts,
             Kind::NotBehindBracket => Cause::NotBehindBracket,
-            Kind::Failure(Failure::NotText { .. }) => Cause::NotText,
+            Kind::Failure(Failure::NotText { .. } | Failure::HoldsToken) => Cause::NotText,
             Kind::Failure(Failure::UnresolvedToken { .. }) => Cause::UnresolvedToken,
             Kind::Failure(Failure::PartBelowOperator) => Cause::PartBelowOperator,
             Kind::Failure(Failure::Limit { .. } | Failure::EstimateWrong) => Cause::LimitReached,
@@ -117,6 +117,9 @@ impl AutomataError {
                 "the literal {literal} below an intersection, a complement or JSON escaping is not valid UTF-8; \
                  write whole characters there"
             ),
+            Kind::Failure(Failure::HoldsToken) => {
+                message.write_str("the expression holds a token, which is no text; leave it out")
+            }
             Kind::Failure(Failure::UnresolvedToken { name }) => write!(
                 message,
                 "the token \"{name}\" goes by its name; resolve names with a vocabulary before compiling"
@@ -145,6 +148,7 @@ impl AutomataError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     NotText { literal: String },
+    HoldsToken,
     UnresolvedToken { name: String },
     PartBelowOperator,
     Limit { what: &'static str, limit: usize, knob: Option<&'static str> },

@@ -38,7 +38,7 @@ pub struct TextAutomaton {
 impl TextAutomaton {
     /// The texts that an expression matches.
     ///
-    /// Fails if the expression holds a literal that is not UTF-8 or if a limit is reached. An expression that
+    /// Fails if the expression holds a literal that is not UTF-8, or a token, or if a limit is reached. An expression that
     /// refers to recursive rules is not regular and reaches a limit.
     pub fn from_expr(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<Self, AutomataError> {
         Self::from_expr_counted(grammar, expr, limits).0
@@ -52,6 +52,9 @@ impl TextAutomaton {
     ) -> (Result<Self, AutomataError>, usize) {
         let mut evaluator = Evaluator::new(grammar, *limits, Interrupt::never());
         let texts = evaluator.evaluate(expr).and_then(|dfa| {
+            if dfa.reads_tokens() {
+                return Err(Failure::HoldsToken);
+            }
             let mut meter = Meter::after(evaluator.spent(), *limits, &Interrupt::never());
             Ok((Self { dfa: minimize(&dfa, &mut meter)? }, meter.total()))
         });
@@ -61,7 +64,8 @@ impl TextAutomaton {
         }
     }
 
-    /// Whether an expression matches any text: as `!from_expr(..)?.is_empty()`, mostly in a small part of the time.
+    /// Whether an expression matches any text: as `!from_expr(..)?.is_empty()`, mostly in a small part of the time. Texts with
+    /// tokens count.
     ///
     /// Fails as [`from_expr`](Self::from_expr) does.
     pub fn any_in(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<bool, AutomataError> {

@@ -64,6 +64,11 @@ impl RangeDfa {
         builder.finish()
     }
 
+    /// Whether some arc reads a token and no character.
+    pub(crate) fn reads_tokens(&self) -> bool {
+        self.arcs.iter().any(|arc| arc.hi > MAX_SCALAR)
+    }
+
     /// Whether no state is final. Automata that were trimmed are empty exactly then.
     pub(crate) fn is_empty(&self) -> bool {
         !self.finals.iter().any(|&is_final| is_final)

@@ -45,6 +45,18 @@ fn bytes_that_are_not_text_are_refused() {
 }
 
 #[test]
+fn tokens_are_not_text() {
+    let grammar = grammar(|builder| {
+        let (letter, token) = (builder.literal("a"), builder.token([5]));
+        builder.sequence([letter, token])
+    });
+    let body = grammar.rule(grammar.root()).body();
+    let error = TextAutomaton::from_expr(&grammar, body, &TextLimits::default()).expect_err("not text");
+    assert_eq!(error.cause(), Cause::NotText);
+    insta::assert_snapshot!(error, @"the expression holds a token, which is no text; leave it out");
+}
+
+#[test]
 fn large_products_are_minimal() -> Result<(), AutomataError> {
     // At most 40 characters, at most 20 pairs of a word character and another: 800 pairs of states.
     let is_word = [('0', '9'), ('A', 'Z'), ('a', 'z')];
