@@ -12,7 +12,7 @@ use super::rule_options::{self, Options};
 use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
-use crate::language::at_most_beside_tokens;
+use crate::language::define_bounded;
 use crate::regex::{ClassesLeft, RegexLimits};
 
 /// Reads a grammar.
@@ -341,11 +341,7 @@ fn build(
             None => lowering.builder.define(id, expression).map_err(broken)?,
         }
     }
-    let bodies = bounded.iter().map(|&(_, body, most)| (body, most));
-    let bodies = at_most_beside_tokens(lowering.builder, bodies);
-    for (&(id, ..), body) in bounded.iter().zip(bodies) {
-        lowering.builder.define(id, body).map_err(broken)?;
-    }
+    define_bounded(lowering.builder, &bounded).map_err(broken)?;
     for &fault in &lowering.faults {
         if reports.fault(fault) == Continue::No {
             break;

@@ -6,5 +6,5 @@
 mod operators;
 mod substring;
 
-pub(crate) use operators::{at_most, at_most_beside_tokens, shortest};
+pub(crate) use operators::{at_most, define_bounded, shortest};
 pub(crate) use substring::substring;

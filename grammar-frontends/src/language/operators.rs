@@ -1,7 +1,7 @@
 //! Which texts options leave of a rule's body. All operators are for regular bodies, and checked to be when the
 //! grammar is finished.
 
-use grammask_grammar_ir::{ExprId, GrammarBuilder, TokenRef};
+use grammask_grammar_ir::{ExprId, GrammarBuilder, GrammarError, RuleId, TokenRef};
 
 /// The texts of a language that go on no other text of it: those, less every text of it that more was added to.
 pub(crate) fn shortest(builder: &mut GrammarBuilder, language: ExprId) -> ExprId {
@@ -19,25 +19,27 @@ pub(crate) fn at_most(builder: &mut GrammarBuilder, language: ExprId, characters
     builder.intersection([language, short])
 }
 
-/// As [`at_most`], of languages that may hold tokens: those are no characters. The rest of the grammar has been made, so that it
-/// is known whether there are any.
-pub(crate) fn at_most_beside_tokens(
+/// Defines rules whose texts are those of a language with at most this many characters. The languages may hold tokens, which are
+/// no characters. The rest of the grammar has been made, so that it is known whether there are any.
+pub(crate) fn define_bounded(
     builder: &mut GrammarBuilder,
-    languages: impl IntoIterator<Item = (ExprId, u32)>,
-) -> Vec<ExprId> {
-    let mut languages = languages.into_iter().peekable();
-    if languages.peek().is_none() || !builder.reads_tokens() {
-        return languages.map(|(language, characters)| at_most(builder, language, characters)).collect();
+    rules: &[(RuleId, ExprId, u32)],
+) -> Result<(), GrammarError> {
+    let holds_tokens = !rules.is_empty() && builder.reads_tokens();
+    for &(rule, language, characters) in rules {
+        let texts = match holds_tokens {
+            false => at_most(builder, language, characters),
+            true => {
+                let token = builder.exclude_token(std::iter::empty::<TokenRef>());
+                let tokens = builder.repeat(token, 0, None);
+                let any = builder.any_char();
+                let counted = builder.sequence([any, tokens]);
+                let counted = builder.repeat(counted, 0, Some(characters));
+                let short = builder.sequence([tokens, counted]);
+                builder.intersection([language, short])
+            }
+        };
+        builder.define(rule, texts)?;
     }
-    let token = builder.exclude_token(std::iter::empty::<TokenRef>());
-    let tokens = builder.repeat(token, 0, None);
-    let any = builder.any_char();
-    let counted = builder.sequence([any, tokens]);
-    languages
-        .map(|(language, characters)| {
-            let counted = builder.repeat(counted, 0, Some(characters));
-            let short = builder.sequence([tokens, counted]);
-            builder.intersection([language, short])
-        })
-        .collect()
+    Ok(())
 }

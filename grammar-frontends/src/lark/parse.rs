@@ -11,7 +11,7 @@ use super::lower::{self, Shared, SourceOrigin};
 use super::options::{LarkOptions, MAX_NESTING, NamedGrammar};
 use super::{commit, syntax, token};
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::language::at_most_beside_tokens;
+use crate::language::define_bounded;
 use crate::regex::ClassesLeft;
 
 /// Reads a grammar. Its root is `root`.
@@ -107,11 +107,7 @@ fn read_all<'o>(
         })?;
         define(&mut shared.builder, rule, start).map_err(broken)?;
     }
-    let bounded = shared.bounded.iter().map(|&(_, body, most)| (body, most));
-    let bodies = at_most_beside_tokens(&mut shared.builder, bounded);
-    for (&(rule, ..), body) in shared.bounded.iter().zip(bodies) {
-        shared.builder.define(rule, body).map_err(broken)?;
-    }
+    define_bounded(&mut shared.builder, &shared.bounded).map_err(broken)?;
     Ok((shared, root))
 }
 
