@@ -4,7 +4,8 @@
 //! in between has the pool without its threads: the next call would wait for ever. A thread of the call's own costs some
 //! ten microseconds more than one that is woken, and leaves nothing behind.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// More threads would take longer to start, one after the other, than they save: by then memory is the limit.
@@ -13,13 +14,18 @@ const MAX_THREADS: usize = 16;
 /// The number of threads for `items` that take `bytes` together, where each thread gets at least `min_bytes`. With 1,
 /// the caller works alone.
 pub(crate) fn thread_count(items: usize, bytes: usize, min_bytes: usize) -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
+    /// 0 until the system was asked, which takes longer than many calls.
+    static CORES: AtomicUsize = AtomicUsize::new(0);
     let most = items.min(bytes / min_bytes).min(MAX_THREADS);
     if most < 2 {
         return 1;
     }
-    let cores = CORES.get_or_init(|| thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get));
-    most.min(*cores)
+    let mut cores = CORES.load(Ordering::Relaxed);
+    if cores == 0 {
+        cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        CORES.store(cores, Ordering::Relaxed);
+    }
+    most.min(cores)
 }
 
 /// Does the work for every item on at most `threads` threads. Each thread has a state of its own.

@@ -5,9 +5,9 @@
 //! process's, drawn at random as `ahash` draws them, and a new table is four words that are the same for all.
 
 use std::hash::{BuildHasher, Hash};
-use std::sync::OnceLock;
 
 use ahash::{AHasher, RandomState};
+use once_cell::race::OnceBox;
 
 /// A map under [`Hashing`].
 pub type HashMap<K, V> = hashbrown::HashMap<K, V, Hashing>;
@@ -19,7 +19,7 @@ pub type HashSet<K> = hashbrown::HashSet<K, Hashing>;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hashing;
 
-static KEYS: OnceLock<RandomState> = OnceLock::new();
+static KEYS: OnceBox<RandomState> = OnceBox::new();
 
 impl BuildHasher for Hashing {
     type Hasher = AHasher;
@@ -39,5 +39,5 @@ pub fn hash_of(value: impl Hash) -> u64 {
 #[cold]
 #[inline(never)]
 fn draw() -> &'static RandomState {
-    KEYS.get_or_init(RandomState::new)
+    KEYS.get_or_init(|| Box::new(RandomState::new()))
 }

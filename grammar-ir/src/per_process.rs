@@ -5,6 +5,9 @@
 //! waited would hang; here it begins with a value of its own. Only a system call can tell whether a process
 //! is another one. So it is made only where the answer matters: when a lock is not free, or for a value that
 //! never outlives a fork.
+//!
+//! Values that are made once for a process or a vocabulary stand in cells of `once_cell::race`, because nobody
+//! waits there. Threads that need one at the same time each make it, and the first is kept.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 

@@ -5,10 +5,10 @@
 //! them. It is made when such texts are met, because making it takes longer than the rest of a compilation.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
+use once_cell::race::OnceBox;
 
 use crate::hash::HashMap;
 
@@ -40,7 +40,7 @@ struct ManyTexts<'t> {
     by_first: HashMap<u64, usize>,
     /// For each text the one before with the same first bytes.
     before: Vec<Option<usize>>,
-    automaton: OnceLock<Option<AhoCorasick>>,
+    automaton: OnceBox<Option<AhoCorasick>>,
 }
 
 impl<'t> TextSearch<'t> {
@@ -58,7 +58,7 @@ impl<'t> TextSearch<'t> {
             before.push(by_first.insert(first_bytes(text, width), number));
         }
         let texts = texts.to_vec();
-        Some(Self(Searcher::Many(ManyTexts { texts, width, by_first, before, automaton: OnceLock::new() })))
+        Some(Self(Searcher::Many(ManyTexts { texts, width, by_first, before, automaton: OnceBox::new() })))
     }
 
     /// The number of the text that ends first in another one, and of those the longest. `is_meant` is asked about its
@@ -112,7 +112,7 @@ impl ManyTexts<'_> {
                 .build(&self.texts)
                 .ok()
         };
-        let automaton = self.automaton.get_or_init(make).as_ref()?;
+        let automaton = self.automaton.get_or_init(|| Box::new(make())).as_ref()?;
         automaton
             .find_overlapping_iter(text)
             .find(|found| is_meant(found.pattern().as_usize(), found.range()))

@@ -5,10 +5,9 @@
 //! written once. After a backslash the allowed ones are called: those of single characters, those of all
 //! characters, and those of all characters but a few.
 
-use std::sync::OnceLock;
-
 use grammask_grammar_ir::JsonEscapes;
 use grammask_grammar_ir::hash::HashMap;
+use once_cell::race::OnceBox;
 
 use crate::draft::automata::{Draft, DraftFragment, DraftRole};
 use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
@@ -164,12 +163,12 @@ impl Escapes {
 
 /// The escapes of each ASCII character, of all but one, and of those beyond ASCII, written once for the process: their
 /// states, numbered from 0, the start first.
-static ONE: [OnceLock<Prebuilt>; 128] = [const { OnceLock::new() }; 128];
-static ALL_BUT: [OnceLock<Prebuilt>; 128] = [const { OnceLock::new() }; 128];
-static BEYOND_ASCII: OnceLock<Prebuilt> = OnceLock::new();
+static ONE: [OnceBox<Prebuilt>; 128] = [const { OnceBox::new() }; 128];
+static ALL_BUT: [OnceBox<Prebuilt>; 128] = [const { OnceBox::new() }; 128];
+static BEYOND_ASCII: OnceBox<Prebuilt> = OnceBox::new();
 
-fn template_of(write: impl FnOnce(&mut Prebuilt) -> StateId) -> Prebuilt {
-    let mut tables = Prebuilt::default();
+fn template_of(write: impl FnOnce(&mut Prebuilt) -> StateId) -> Box<Prebuilt> {
+    let mut tables = Box::<Prebuilt>::default();
     write(&mut tables);
     tables
 }

@@ -6,9 +6,9 @@
 
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::OnceLock;
 
 use libloading::Library;
+use once_cell::race::OnceBox;
 
 use crate::error::ApplyError;
 
@@ -92,8 +92,8 @@ driver_functions! {
 impl Driver {
     /// The driver of this machine, opened once for the whole program.
     pub(super) fn get() -> Result<&'static Self, ApplyError> {
-        static OPENED: OnceLock<Result<Driver, ApplyError>> = OnceLock::new();
-        OPENED.get_or_init(|| Self::open("libcuda.so.1")).as_ref().map_err(Clone::clone)
+        static OPENED: OnceBox<Result<Driver, ApplyError>> = OnceBox::new();
+        OPENED.get_or_init(|| Box::new(Self::open("libcuda.so.1"))).as_ref().map_err(Clone::clone)
     }
 
     fn open(name: &str) -> Result<Self, ApplyError> {

@@ -1,6 +1,8 @@
 //! A schema in a structural tag.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use super::scan::string_end;
 use crate::json::JsonValue;
@@ -12,7 +14,7 @@ pub struct SchemaValue(Arc<Contents>);
 
 #[derive(Debug)]
 struct Contents {
-    value: OnceLock<Arc<JsonValue>>,
+    value: OnceBox<Arc<JsonValue>>,
     source: Option<SchemaText>,
 }
 
@@ -30,8 +32,8 @@ impl SchemaValue {
     pub fn read(text: &str) -> Option<Self> {
         let simple = estimate(text);
         let value = match simple {
-            Some(_) => OnceLock::new(),
-            None => OnceLock::from(Arc::new(text.parse().ok()?)),
+            Some(_) => OnceBox::new(),
+            None => OnceBox::with_value(Box::new(Arc::new(text.parse().ok()?))),
         };
         Some(Self(Arc::new(Contents {
             value,
@@ -48,7 +50,7 @@ impl SchemaValue {
         self.0.value.get_or_init(|| {
             let text = self.0.source.as_ref().map_or("", |source| &source.text);
             // It was read once, when it was looked at.
-            Arc::new(text.parse().unwrap_or_default())
+            Box::new(Arc::new(text.parse().unwrap_or_default()))
         })
     }
 
@@ -67,7 +69,7 @@ impl SchemaValue {
 
 impl From<Arc<JsonValue>> for SchemaValue {
     fn from(value: Arc<JsonValue>) -> Self {
-        Self(Arc::new(Contents { value: OnceLock::from(value), source: None }))
+        Self(Arc::new(Contents { value: OnceBox::with_value(Box::new(value)), source: None }))
     }
 }
 

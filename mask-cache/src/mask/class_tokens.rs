@@ -4,7 +4,9 @@
 //! to these tables. So a kept mask writes itself into a buffer without any other table.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use super::bits;
 use crate::ids::TokenId;
@@ -59,9 +61,9 @@ impl CharCounts {
 pub(crate) struct ClassTokens {
     words: Box<[u32]>,
     counts: Arc<CharCounts>,
-    lengths: OnceLock<Lengths>,
+    lengths: OnceBox<Lengths>,
     /// The tokens of at most 0, 1, ... characters, as bitsets one after the other.
-    levels: OnceLock<Box<[u32]>>,
+    levels: OnceBox<Box<[u32]>>,
 }
 
 struct Lengths {
@@ -73,7 +75,7 @@ struct Lengths {
 impl ClassTokens {
     /// The tokens of a class as the words of a mask.
     pub(crate) fn new(words: Box<[u32]>, counts: Arc<CharCounts>) -> Self {
-        Self { words, counts, lengths: OnceLock::new(), levels: OnceLock::new() }
+        Self { words, counts, lengths: OnceBox::new(), levels: OnceBox::new() }
     }
 
     /// All tokens.
@@ -152,7 +154,7 @@ impl ClassTokens {
             }
             // The longest first: a mask clears those above its bound, and stops at the first that is not.
             longer.sort_unstable_by(|one, other| other.cmp(one));
-            Lengths { max_chars, longer: longer.into_boxed_slice() }
+            Box::new(Lengths { max_chars, longer: longer.into_boxed_slice() })
         })
     }
 
@@ -175,7 +177,7 @@ impl ClassTokens {
                 let (before, from_here) = stored.split_at_mut(level * words);
                 bits::or(&mut from_here[..words], &before[(level - 1) * words..]);
             }
-            stored
+            Box::new(stored)
         })
     }
 

@@ -1,7 +1,9 @@
 //! All sets of tokens that depend on a vocabulary alone.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use super::json_tokens::lists::JsonTokens;
 use super::json_tokens::multi_value::{MultiValueTokens, ValuePosition};
@@ -31,8 +33,8 @@ use crate::vocabulary::tokens::Vocabulary;
 pub struct TokenSets {
     vocabulary: Arc<Vocabulary>,
     slices: SliceCells,
-    json_tokens: OnceLock<JsonTokens>,
-    multi_value: OnceLock<MultiValueTokens>,
+    json_tokens: OnceBox<JsonTokens>,
+    multi_value: OnceBox<MultiValueTokens>,
 }
 
 impl TokenSets {
@@ -41,8 +43,8 @@ impl TokenSets {
         vocabulary.derived().get_or_make(|| Self {
             vocabulary: Arc::clone(vocabulary),
             slices: SliceCells::default(),
-            json_tokens: OnceLock::new(),
-            multi_value: OnceLock::new(),
+            json_tokens: OnceBox::new(),
+            multi_value: OnceBox::new(),
         })
     }
 
@@ -64,13 +66,13 @@ impl TokenSets {
 
     /// The lists of tokens that JSON has outside of strings.
     pub(crate) fn json_tokens(&self) -> &JsonTokens {
-        self.json_tokens.get_or_init(|| JsonTokens::new(&self.vocabulary))
+        self.json_tokens.get_or_init(|| Box::new(JsonTokens::new(&self.vocabulary)))
     }
 
     /// The tokens that may hold a whole item of an array, or name of an object, beside another one: all that could,
     /// and perhaps more. Found once, in a millisecond.
     pub fn tokens_across_values(&self, position: ValuePosition) -> &[TokenId] {
-        self.multi_value.get_or_init(|| MultiValueTokens::new(&self.vocabulary)).at(position)
+        self.multi_value.get_or_init(|| Box::new(MultiValueTokens::new(&self.vocabulary))).at(position)
     }
 
     /// Computes the sets of nearly every grammar now; the first masks would otherwise wait for them. Some 30 ms for 128,000

@@ -15,9 +15,10 @@
 //! these sets are stored for small r, and for greater r made from the whole set by taking the few longer tokens
 //! out.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use grammask_parser_backend::CharClass;
+use once_cell::race::OnceBox;
 
 use super::char_classes::{
     DIGITS, JSON_STRING, LETTERS, LOWER, chars_inside, count_chars, is_text_or_cut, may_begin, one, range,
@@ -112,7 +113,7 @@ impl<'v> Slice<'v> {
 
     /// The residual suffixes of the text tokens not inside the class, if these are few.
     pub(crate) fn residual_suffixes(self) -> Option<&'v ResidualSuffixes> {
-        let make = || ResidualSuffixes::new(self.vocabulary, self.residual(), self.class());
+        let make = || Box::new(ResidualSuffixes::new(self.vocabulary, self.residual(), self.class()));
         self.cells.slices[self.place].suffixes.get_or_init(make).as_ref()
     }
 
@@ -146,7 +147,8 @@ impl<'v> Slice<'v> {
 
     fn tables(self) -> &'v SliceTables {
         self.cells.slices[self.place].tables.get_or_init(|| {
-            SliceTables::new(self.vocabulary, self.cells.membership(self.vocabulary), self.place)
+            let membership = self.cells.membership(self.vocabulary);
+            Box::new(SliceTables::new(self.vocabulary, membership, self.place))
         })
     }
 }
@@ -160,14 +162,14 @@ impl std::fmt::Debug for Slice<'_> {
 /// The tables of all slices, computed when first asked for.
 #[derive(Default)]
 pub(crate) struct SliceCells {
-    membership: OnceLock<ClassMembership>,
+    membership: OnceBox<ClassMembership>,
     slices: [SliceCell; CLASSES.len()],
 }
 
 #[derive(Default)]
 struct SliceCell {
-    tables: OnceLock<SliceTables>,
-    suffixes: OnceLock<Option<ResidualSuffixes>>,
+    tables: OnceBox<SliceTables>,
+    suffixes: OnceBox<Option<ResidualSuffixes>>,
 }
 
 impl SliceCells {
@@ -183,7 +185,7 @@ impl SliceCells {
     }
 
     fn membership(&self, vocabulary: &Vocabulary) -> &ClassMembership {
-        self.membership.get_or_init(|| ClassMembership::new(vocabulary))
+        self.membership.get_or_init(|| Box::new(ClassMembership::new(vocabulary)))
     }
 }
 

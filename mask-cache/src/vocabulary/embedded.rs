@@ -1,6 +1,8 @@
 //! The vocabulary that comes with the program.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use super::error::VocabularyError;
 use super::options::VocabularyOptions;
@@ -17,8 +19,8 @@ impl Vocabulary {
     ///
     /// If the library that holds the tokens cannot read its own data.
     pub fn o200k_harmony() -> Result<Arc<Self>, VocabularyError> {
-        static BUILT: OnceLock<Result<Arc<Vocabulary>, VocabularyError>> = OnceLock::new();
-        BUILT.get_or_init(|| load().map(Arc::new)).clone()
+        static BUILT: OnceBox<Result<Arc<Vocabulary>, VocabularyError>> = OnceBox::new();
+        BUILT.get_or_init(|| Box::new(load().map(Arc::new))).clone()
     }
 }
 

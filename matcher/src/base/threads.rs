@@ -44,6 +44,11 @@ impl Threads {
 
     /// A pool of at most `count` threads, none of which runs yet. With 0, callers do all work themselves.
     pub fn new(count: usize) -> Self {
+        // The threads' queues share what is made once for a process. If the first thread made it during a fork, threads of
+        // the child would wait for that one.
+        if count > 0 {
+            crossbeam_epoch::default_collector();
+        }
         Self { count, pool: PerProcess::default() }
     }
 

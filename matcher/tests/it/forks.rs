@@ -1,10 +1,11 @@
 //! A process that was forked has one thread: locks of the others are never released, and their work is never done.
 
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
-use grammask_mask_cache::{Vocabulary, VocabularyOptions};
+use grammask_mask_cache::{TokenSets, Vocabulary, VocabularyOptions};
 use grammask_matcher::{
     BatchMatcher, BatchRow, CompileCache, CompileError, CompiledGrammar, Compiler, Threads,
 };
@@ -12,7 +13,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
 /// A child that takes longer hangs.
-const SECONDS: u32 = 60;
+const SECONDS: u32 = 20;
 
 /// Whether work that is done in a child is done, and said to be right.
 #[expect(unsafe_code, reason = "forking is the matter of the test")]
@@ -115,4 +116,58 @@ fn a_child_does_not_wait_for_threads_of_its_parent() {
     });
     go.send(()).unwrap();
     assert!(is_right && running.wait().is_ok());
+}
+
+/// Forks while another thread does something for the first time: whether the child can do it.
+fn is_right_beside(
+    first: impl FnOnce() + Send + 'static,
+    later: Duration,
+    in_child: impl FnOnce() -> bool,
+) -> bool {
+    let thread = std::thread::spawn(first);
+    std::thread::sleep(later);
+    is_right_in_child(in_child) && thread.join().is_ok()
+}
+
+#[test]
+fn a_child_makes_what_its_parent_was_making_for_the_process() {
+    let compiler = compiler();
+    let compile = move |format: &str| {
+        let schema = format!(r#"{{"type": "string", "format": "{format}"}}"#);
+        assert!(compiler.json_schema(&schema, &JsonSchemaOptions::default()).is_ok());
+    };
+    // No other test has these formats, whose grammars are made once for a process.
+    for format in ["iri", "iri-reference", "uri-template"] {
+        let (in_parent, in_child) = (compile.clone(), compile.clone());
+        let is_right = is_right_beside(
+            move || in_parent(format),
+            Duration::from_micros(500),
+            || {
+                in_child(format);
+                true
+            },
+        );
+        assert!(is_right, "{format}");
+    }
+}
+
+#[test]
+fn a_child_makes_what_its_parent_was_making_for_the_vocabulary() {
+    let words = (0..30_000u32).map(|id| Some(format!("{id:x}\",").into_bytes()));
+    let tokens: Vec<_> = words.chain((0..=255u8).map(|byte| Some(vec![byte]))).chain([None]).collect();
+    let options = VocabularyOptions::default().stop_ids([30_256]);
+    for round in 0..8 {
+        let vocabulary = Arc::new(Vocabulary::from_tokens(tokens.iter().cloned(), &options).unwrap());
+        let sets = TokenSets::shared(&vocabulary);
+        let in_parent = Arc::clone(&sets);
+        let is_right = is_right_beside(
+            move || in_parent.prepare(),
+            Duration::from_micros(400 * round),
+            || {
+                sets.prepare();
+                true
+            },
+        );
+        assert!(is_right, "after {round}");
+    }
 }

@@ -1,7 +1,8 @@
 //! The keywords of JSON Schema, the drafts that have them, and how each is treated.
 
 use std::fmt::Write as _;
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 use super::ids::Draft;
 use super::json::Members;
@@ -171,11 +172,10 @@ pub(crate) fn classify(name: &str, draft: Draft) -> KeywordClass {
 
 /// The keywords that assert something in other drafts than one.
 pub(crate) fn of_other_drafts(draft: Draft) -> &'static [&'static str] {
-    static NAMES: [OnceLock<Vec<&'static str>>; Draft::Draft2020 as usize + 1] =
-        [const { OnceLock::new() }; _];
+    static NAMES: [OnceBox<Vec<&'static str>>; Draft::Draft2020 as usize + 1] = [const { OnceBox::new() }; _];
     NAMES[draft as usize].get_or_init(|| {
         let names = KEYWORDS.iter().map(|keyword| keyword.name);
-        names.filter(|name| classify(name, draft) == KeywordClass::OtherDraft).collect()
+        Box::new(names.filter(|name| classify(name, draft) == KeywordClass::OtherDraft).collect())
     })
 }
 

@@ -6,10 +6,9 @@
 //! whichever rule calls it, so that there are four rules for each number of characters left. A label may be cut in
 //! several ways; all lead to the same rules.
 
-use std::sync::OnceLock;
-
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, passes};
+use once_cell::race::OnceBox;
 
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
@@ -128,7 +127,7 @@ fn characters(signs: &str) -> impl Iterator<Item = (char, char)> {
 
 /// Host names of every length. They are asked for often, and their rules take longer to write than most schemas.
 fn whole_hosts(labels: Labels, spelling: Spelling) -> Option<&'static Grammar> {
-    static HOSTS: [[OnceLock<Option<Grammar>>; 2]; 3] = [const { [const { OnceLock::new() }; 2] }; 3];
+    static HOSTS: [[OnceBox<Option<Grammar>>; 2]; 3] = [const { [const { OnceBox::new() }; 2] }; 3];
     let kind = match labels {
         Labels::Any => 0,
         Labels::Unreserved => 1,
@@ -140,13 +139,13 @@ fn whole_hosts(labels: Labels, spelling: Spelling) -> Option<&'static Grammar> {
         let root = text.rule_of(&mut builder, Left::host(1, MAX_HOST)).ok()?;
         builder.finish(root).ok()
     };
-    HOSTS[kind][usize::from(spelling == Spelling::AnyEscapes)].get_or_init(write).as_ref()
+    HOSTS[kind][usize::from(spelling == Spelling::AnyEscapes)].get_or_init(|| Box::new(write())).as_ref()
 }
 
 /// The text before the sign of a mailbox, and the addresses that may stand for a host name.
 fn parts_of_mailbox() -> &'static [Option<Grammar>; 2] {
-    static PARTS: OnceLock<[Option<Grammar>; 2]> = OnceLock::new();
-    PARTS.get_or_init(|| [whole(&hosts::local_part()), whole(&hosts::literals())])
+    static PARTS: OnceBox<[Option<Grammar>; 2]> = OnceBox::new();
+    PARTS.get_or_init(|| Box::new([whole(&hosts::local_part()), whole(&hosts::literals())]))
 }
 
 impl CountedText {

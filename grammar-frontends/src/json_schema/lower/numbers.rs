@@ -1,9 +1,8 @@
 //! Numbers.
 
-use std::sync::OnceLock;
-
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, passes};
+use once_cell::race::OnceBox;
 
 use super::digits::{DigitForm, Digits, FractionForm, has_digits_alone};
 use super::lowering::SchemaLowering;
@@ -456,7 +455,7 @@ fn power_of_ten(step: Divisor) -> Option<i64> {
 
 /// All numbers in the default spelling. Most schemas have them, and they are a good part of what a small one takes.
 fn printed_number() -> Option<&'static Grammar> {
-    static NUMBER: OnceLock<Option<Grammar>> = OnceLock::new();
+    static NUMBER: OnceBox<Option<Grammar>> = OnceBox::new();
     let write = || {
         let mut builder = GrammarBuilder::new();
         let body = any_number(&mut builder, Numbers::PRINTED);
@@ -464,7 +463,7 @@ fn printed_number() -> Option<&'static Grammar> {
         builder.define(rule, body).ok()?;
         builder.finish(rule).ok()
     };
-    NUMBER.get_or_init(write).as_ref()
+    NUMBER.get_or_init(|| Box::new(write())).as_ref()
 }
 
 /// All numbers.

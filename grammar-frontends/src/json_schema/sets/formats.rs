@@ -7,9 +7,10 @@
 //! obey it, and a schema under `not` takes its texts outside of it.
 
 use std::fmt::Write as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder};
+use once_cell::race::OnceBox;
 
 use super::hosts::{self, Labels, MAX_HOST, MAX_MAILBOX};
 use super::whole_patterns::{ipv4, ipv6, whole};
@@ -143,8 +144,7 @@ pub fn format_table() -> String {
 
 /// Their grammars, each made when it is first asked for: reading the pattern of a web address takes longer than
 /// compiling most schemas.
-static TEXTS: [OnceLock<Option<Arc<FormatTexts>>>; FORMATS.len()] =
-    [const { OnceLock::new() }; FORMATS.len()];
+static TEXTS: [OnceBox<Option<Arc<FormatTexts>>>; FORMATS.len()] = [const { OnceBox::new() }; FORMATS.len()];
 
 /// A format in a schema of a draft.
 pub(crate) fn find(name: &str, draft: Draft) -> StringFormat {
@@ -155,7 +155,7 @@ pub(crate) fn find(name: &str, draft: Draft) -> StringFormat {
     if !first.is_enforced {
         return StringFormat::NotEnforced;
     }
-    match TEXTS[index].get_or_init(|| texts(&FORMATS[index]).map(Arc::new)) {
+    match TEXTS[index].get_or_init(|| Box::new(texts(&FORMATS[index]).map(Arc::new))) {
         Some(texts) => StringFormat::Enforced(Arc::clone(texts)),
         None => StringFormat::NotEnforced,
     }
