@@ -17,6 +17,7 @@ mod names;
 pub(crate) mod prose;
 mod published;
 mod quotes;
+mod statics;
 
 use anyhow::{Result, bail};
 
@@ -58,6 +59,7 @@ pub(crate) fn check(workspace: &Workspace, smaller: Smaller) -> Result<()> {
     findings.extend(imports::check(&trees));
     findings.extend(names::check(&trees));
     findings.extend(casts::check(&trees));
+    findings.extend(statics::check(&trees));
     findings.sort();
     for finding in &findings {
         println!("{}: {}", finding.place, finding.message);
