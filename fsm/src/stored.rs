@@ -7,7 +7,8 @@
 //! ensure that.
 
 use std::fmt;
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 use crate::ids::{Grouped, Id, IdVec, Offset, ids};
 use crate::passes::left_recursion::on_cycles;
@@ -107,7 +108,7 @@ impl TryFrom<Unchecked> for Program {
             root,
             byte_classes,
             sub_programs: SubPrograms::none(),
-            corners: OnceLock::new(),
+            corners: OnceBox::new(),
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();
         require(state_ids(&program).all(sorted), "the order of byte edges")?;

@@ -219,6 +219,7 @@ mod cuda {
     use pyo3::prelude::*;
 
     use super::{Logits, Masks, unknown};
+    use crate::forks::detach;
 
     /// Devices that were asked for, with what came of it: neither kernels nor a driver come later.
     static DEVICES: Mutex<Option<HashMap<u32, Result<Device, ApplyError>>>> = Mutex::new(None);
@@ -239,8 +240,9 @@ mod cuda {
         let rows = rows.map_or(DeviceRows::All, |(list, count)| DeviceRows::Same { list, count });
         let layout = logits.layout(&masks, width);
         let batch = DeviceBatch { logit, logits: logits.0 as u64, masks: masks.0 as u64, layout, rows };
-        // The kernels are compiled for the device the first time, and nobody has to wait for that.
-        let outcome = py.detach(|| {
+        // The kernels are compiled for the device the first time. Only a fork waits for that: the list of devices would stay
+        // locked in the child.
+        let outcome = detach(py, || {
             let device = opened(device)?;
             // SAFETY: the Python half passes the values that the tensors name themselves, and has checked
             // dtypes, devices and shapes. The stream is the one that the framework frees and reuses their

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
+use once_cell::race::OnceBox;
 
 use crate::error::{AutomataError, Failure};
 use crate::ids::{Id, MAX_NUMBERS};
@@ -47,7 +48,7 @@ struct SubProgram {
     source: Arc<DeferredProgram>,
     has_options: bool,
     first_label: LabelId,
-    loaded: OnceLock<Box<Loaded>>,
+    loaded: OnceBox<Loaded>,
 }
 
 /// A sub-program that is read.
@@ -134,7 +135,7 @@ impl SubPrograms {
         debug_assert!(source.can_be_referred_to());
         let root = self.first_root.plus(self.list.len());
         let source = Arc::clone(source);
-        self.list.push(SubProgram { source, has_options, first_label, loaded: OnceLock::new() });
+        self.list.push(SubProgram { source, has_options, first_label, loaded: OnceBox::new() });
         root
     }
 
@@ -236,7 +237,7 @@ impl SubPrograms {
         }
         let program = sub_program.source.program().map_err(Clone::clone);
         match program.and_then(|program| Ok((program, self.place(at, program)?))) {
-            // `OnceLock` publishes the tables: a thread that finds them sees them whole. Two threads may
+            // `OnceBox` publishes the tables: a thread that finds them sees them whole. Two threads may
             // renumber at the same time, to the same numbers, and one result is kept.
             Ok((program, place)) => Some(sub_program.loaded.get_or_init(|| {
                 let root = self.first_root.plus(at);
@@ -306,8 +307,7 @@ impl SubPrograms {
         if let Some(error) = self.failure() {
             return Err(error.clone());
         }
-        let mut loaded: Vec<&Loaded> =
-            self.list.iter().filter_map(|it| it.loaded.get()).map(|it| &**it).collect();
+        let mut loaded: Vec<&Loaded> = self.list.iter().filter_map(|it| it.loaded.get()).collect();
         if order == TableOrder::Read {
             loaded.sort_unstable_by_key(|loaded| loaded.place.states.start);
         }

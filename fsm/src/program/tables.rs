@@ -1,9 +1,9 @@
 //! The compiled form of a grammar: one byte automaton a rule, in flat tables.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use grammask_grammar_ir::Distinct;
+use once_cell::race::OnceBox;
 
 use crate::error::AutomataError;
 use crate::ids::{Id, Offset, define_id};
@@ -245,7 +245,7 @@ pub struct Program {
     /// Programs that others share, whose states and fragments come after those of the tables above.
     pub(crate) sub_programs: SubPrograms,
     /// Found when first asked for.
-    pub(crate) corners: OnceLock<LeftCorners>,
+    pub(crate) corners: OnceBox<LeftCorners>,
 }
 
 /// Where a state's edges begin; they end where the next state's begin. The table has one row more than
@@ -416,7 +416,7 @@ impl Program {
             root: FragmentId::FIRST,
             byte_classes: ByteClasses::from_ranges([]),
             sub_programs: SubPrograms::none(),
-            corners: OnceLock::new(),
+            corners: OnceBox::new(),
         }
     }
 
@@ -450,13 +450,13 @@ impl Program {
             root: self.root,
             byte_classes: self.byte_classes.clone(),
             sub_programs: SubPrograms::none(),
-            corners: OnceLock::new(),
+            corners: OnceBox::new(),
         }
     }
 
     /// Which fragments can begin with which. Found once.
     pub fn left_corners(&self) -> &LeftCorners {
-        self.corners.get_or_init(|| LeftCorners::new(self))
+        self.corners.get_or_init(|| Box::new(LeftCorners::new(self)))
     }
 
     /// A fragment's place in the order of prediction. Callers have smaller numbers than the fragments with
