@@ -156,12 +156,7 @@ impl Search<'_> {
         bytes: impl IntoIterator<Item = u8>,
         after: &mut Vec<State>,
     ) -> Option<()> {
-        let classes = self.automaton.program.byte_classes();
-        let mut tried = [false; 256];
-        for byte in bytes {
-            if std::mem::replace(&mut tried[usize::from(classes.class(byte))], true) {
-                continue;
-            }
+        for byte in self.automaton.program.byte_classes().first_of_each(bytes) {
             for &list in lists {
                 push_unvisited(after, self.automaton.step(list, byte, self.fuel).ok()??)?;
             }

@@ -314,13 +314,7 @@ impl Explorer<'_> {
         bytes: impl Iterator<Item = u8>,
         targets: &mut Vec<State>,
     ) -> Option<()> {
-        let classes = self.automaton.program.byte_classes();
-        let mut tried = [false; 256];
-        for byte in bytes {
-            // Bytes of one class behave alike in every state of the program, so one of them is tried.
-            if std::mem::replace(&mut tried[usize::from(classes.class(byte))], true) {
-                continue;
-            }
+        for byte in self.automaton.program.byte_classes().first_of_each(bytes) {
             for &state in states {
                 let target = self.automaton.step(state, byte, self.fuel).ok()??;
                 push_unvisited(targets, target)?;

@@ -109,6 +109,16 @@ impl ByteClasses {
         &self.class_of
     }
 
+    /// The first byte of each class among some bytes: the others of a class behave as it does in every state.
+    pub fn first_of_each(&self, bytes: impl IntoIterator<Item = u8>) -> impl Iterator<Item = u8> {
+        let mut met = [false; 256];
+        let class_of = &self.class_of;
+        bytes.into_iter().filter(move |&byte| {
+            let class = usize::from(class_of[usize::from(byte)]);
+            !std::mem::replace(&mut met[class], true)
+        })
+    }
+
     /// The least byte of every class, in the order of the classes.
     pub fn representatives(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=255u8).filter(|&byte| byte == 0 || self.class(byte) != self.class(byte - 1))
@@ -127,6 +137,7 @@ mod tests {
         assert_ne!(classes.class(b'b'), classes.class(b'c'));
         assert_eq!(ByteClasses::from_ranges((0..=255).map(|byte| (byte, byte))).count(), 256);
         assert_eq!(ByteClasses::from_ranges([]).count(), 1);
+        assert_eq!(classes.first_of_each(*b"cbacab~").collect::<Vec<_>>(), [b'c', b'b', b'~']);
     }
 
     #[test]

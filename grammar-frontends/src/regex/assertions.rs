@@ -563,9 +563,20 @@ fn holds_look_ahead(hir: &Hir) -> bool {
     }
 }
 
-/// Whether a part without assertions has the empty text.
+/// Whether a part without assertions has the empty text. Nesting is bounded by the parser.
 fn can_be_empty(hir: &Hir) -> bool {
-    hir.properties().minimum_len() == Some(0)
+    // `regex-syntax` knows no length of a part that holds an empty class, even where the class can be left out.
+    hir.properties().minimum_len().map_or_else(
+        || match hir.kind() {
+            HirKind::Empty => true,
+            HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
+            HirKind::Capture(group) => can_be_empty(&group.sub),
+            HirKind::Repetition(repetition) => repetition.min == 0 || can_be_empty(&repetition.sub),
+            HirKind::Concat(parts) => parts.iter().all(can_be_empty),
+            HirKind::Alternation(branches) => branches.iter().any(can_be_empty),
+        },
+        |least| least == 0,
+    )
 }
 
 /// The one character that a round reads, and the look-ahead before it.

@@ -143,6 +143,9 @@ fn word_boundaries() {
         r"\b\b-",
         r"\b\Ba",
         r"(a|-|\b)\b(a|-)?",
+        r"([a&&-]a)?\b$",
+        r"^a[a&&-]*\b|^-",
+        r"(-|[a&&-]){2}\b",
     ] {
         check(pattern, &texts);
     }
@@ -170,12 +173,13 @@ fn letters() -> impl Strategy<Value = String> {
         1 => Just("[ab]".to_owned()),
         1 => Just(".".to_owned()),
         1 => Just("[^a]".to_owned()),
+        1 => Just("[a&&b]".to_owned()),
     ]
 }
 
 /// Leaves with word boundaries. The letter `a` belongs to words, and `-` does not.
 fn boundaries() -> impl Strategy<Value = String> {
-    let leaves = ["a", "-", "^", "$", "[a-]", "a*", "-+", "[a-]*", "(?:a-?)*", ""];
+    let leaves = ["a", "-", "^", "$", "[a-]", "a*", "-+", "[a-]*", "(?:a-?)*", "[a&&-]", ""];
     prop_oneof![
         3 => Just(r"\b".to_owned()),
         2 => Just(r"\B".to_owned()),
