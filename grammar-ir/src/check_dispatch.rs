@@ -7,7 +7,6 @@
 //! number.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
 use crate::error::GrammarError;
@@ -93,9 +92,14 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
     // Each text once, the excluded ones first: many equal triggers would all be found in one another.
     let mut distinct = sorted.clone();
     distinct.dedup_by(|one, other| spelled[*one] == spelled[*other]);
-    let texts: Vec<&[u8]> = distinct.iter().map(|&index| &*spelled[index]).collect();
-    let search = TextSearch::new(&texts)
-        .ok_or(GrammarErrorKind::TooLarge { what: "bytes of tags", limit: u32::MAX as usize })?;
+    let excluded: Vec<usize> =
+        distinct.iter().copied().filter(|&index| patterns[index].0 == Role::Exclude).collect();
+    let search = |indices: &[usize]| {
+        let texts: Vec<&[u8]> = indices.iter().map(|&index| &*spelled[index]).collect();
+        let limit = GrammarErrorKind::TooLarge { what: "bytes of tags", limit: u32::MAX as usize };
+        TextSearch::new(&texts).ok_or(limit)
+    };
+    let (any, any_excluded) = (search(&distinct)?, search(&excluded)?);
     let mut unreachable: Option<(usize, usize)> = None;
     // In sorted order, because texts with equal beginnings are looked up in the same parts of the tables. The
     // error names the first pattern in the order of the source.
@@ -104,12 +108,11 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
         if patterns[index].0 == Role::Exclude || unreachable.is_some_and(|(first, _)| first < index) {
             continue;
         }
-        let completes = |found: usize, place: Range<usize>| {
-            place.end < spelled[index].len() || patterns[distinct[found]].0 == Role::Exclude
-        };
-        if let Some(found) = search.first_in(&spelled[index], completes) {
-            unreachable = Some((index, distinct[found]));
-        }
+        // At the very end many patterns may be completed, of which the excluded ones alone matter.
+        let text = &spelled[index];
+        let before_the_end = any.first_in(&text[..text.len() - 1]).map(|found| distinct[found]);
+        let by = before_the_end.or_else(|| any_excluded.first_in(text).map(|found| excluded[found]));
+        unreachable = by.map(|by| (index, by)).or(unreachable);
     }
     let Some((index, by)) = unreachable else { return Ok(()) };
     let ((role, pattern), (by_role, by)) = (patterns[index], patterns[by]);

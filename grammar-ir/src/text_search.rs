@@ -4,8 +4,6 @@
 //! its first bytes do, and these are looked up. For texts that begin alike there is one automaton that looks for all of
 //! them. It is made when such texts are met, because making it takes longer than the rest of a compilation.
 
-use std::ops::Range;
-
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
 use once_cell::race::OnceBox;
@@ -61,25 +59,23 @@ impl<'t> TextSearch<'t> {
         Some(Self(Searcher::Many(ManyTexts { texts, width, by_first, before, automaton: OnceBox::new() })))
     }
 
-    /// The number of the text that ends first in another one, and of those the longest. `is_meant` is asked about its
-    /// number and its place; of its places in a text the first may be the only one that it is asked about.
-    pub fn first_in(&self, text: &[u8], is_meant: impl Fn(usize, Range<usize>) -> bool) -> Option<usize> {
+    /// The number of the text that ends first in another one, and of those the longest.
+    pub fn first_in(&self, text: &[u8]) -> Option<usize> {
         match &self.0 {
             Searcher::Few(parts) => {
                 let found = parts.iter().enumerate().filter_map(|(number, part)| {
                     let begin = part.find(text)?;
-                    let end = begin + part.needle().len();
-                    is_meant(number, begin..end).then_some((end, begin, number))
+                    Some((begin + part.needle().len(), begin, number))
                 });
                 found.min().map(|(.., number)| number)
             }
-            Searcher::Many(texts) => texts.first_in(text, is_meant),
+            Searcher::Many(texts) => texts.first_in(text),
         }
     }
 }
 
 impl ManyTexts<'_> {
-    fn first_in(&self, text: &[u8], is_meant: impl Fn(usize, Range<usize>) -> bool) -> Option<usize> {
+    fn first_in(&self, text: &[u8]) -> Option<usize> {
         let mut first: Option<(usize, usize, usize)> = None;
         let mut left = MAX_COMPARED * text.len();
         for begin in 0..(text.len() + 1).saturating_sub(self.width) {
@@ -89,9 +85,9 @@ impl ManyTexts<'_> {
                 let part = self.texts[number];
                 match left.checked_sub(1 + part.len().min(rest.len())) {
                     Some(after) => left = after,
-                    None => return self.first_of_all(text, is_meant),
+                    None => return self.first_of_all(text),
                 }
-                if rest.starts_with(part) && is_meant(number, begin..begin + part.len()) {
+                if rest.starts_with(part) {
                     let found = (begin + part.len(), begin, number);
                     first = Some(first.map_or(found, |first| first.min(found)));
                 }
@@ -102,7 +98,7 @@ impl ManyTexts<'_> {
     }
 
     /// The same in linear time, however alike the texts are.
-    fn first_of_all(&self, text: &[u8], is_meant: impl Fn(usize, Range<usize>) -> bool) -> Option<usize> {
+    fn first_of_all(&self, text: &[u8]) -> Option<usize> {
         // The one with the smallest tables; most texts are read once.
         let make = || {
             AhoCorasick::builder()
@@ -113,10 +109,7 @@ impl ManyTexts<'_> {
                 .ok()
         };
         let automaton = self.automaton.get_or_init(|| Box::new(make())).as_ref()?;
-        automaton
-            .find_overlapping_iter(text)
-            .find(|found| is_meant(found.pattern().as_usize(), found.range()))
-            .map(|found| found.pattern().as_usize())
+        automaton.find(text).map(|found| found.pattern().as_usize())
     }
 }
 
@@ -154,14 +147,7 @@ mod tests {
                         Some((begin + part.len(), begin, number))
                     };
                     let expected = parts.iter().enumerate().filter_map(ends).min().map(|(.., number)| number);
-                    assert_eq!(search.first_in(text.as_bytes(), |_, _| true), expected, "{parts:?} {text}");
-                    let shorter = |_: usize, found: Range<usize>| found.len() < text.len();
-                    let is_part = parts.iter().any(|part| part != text && text.contains(part));
-                    assert_eq!(
-                        search.first_in(text.as_bytes(), shorter).is_some(),
-                        is_part,
-                        "{parts:?} {text}"
-                    );
+                    assert_eq!(search.first_in(text.as_bytes()), expected, "{parts:?} {text}");
                 }
             }
         }
@@ -178,16 +164,17 @@ mod tests {
         let texts: Vec<&[u8]> = numbered.iter().map(|text| text.as_bytes()).collect();
         let search = TextSearch::new(&texts).unwrap();
         for (number, text) in texts.iter().enumerate() {
-            assert_eq!(search.first_in(text, |_, _| true), Some(number));
-            assert_eq!(search.first_in(text, |_, place| place.len() < text.len()), None);
+            assert_eq!(search.first_in(text), Some(number));
+            assert_eq!(search.first_in(&text[1..]), None);
+            assert_eq!(search.first_in(&text[..text.len() - 1]), None);
         }
         let within = format!("{}{}", &numbered[8][1..], numbered[7]);
-        assert_eq!(search.first_in(within.as_bytes(), |_, _| true), Some(7));
+        assert_eq!(search.first_in(within.as_bytes()), Some(7));
         assert!(!has_automaton(&search));
         let long: Vec<String> = (0..20).map(|number| format!("{}{number:02}", "a".repeat(5_000))).collect();
         let texts: Vec<&[u8]> = long.iter().map(|text| text.as_bytes()).collect();
         let search = TextSearch::new(&texts).unwrap();
-        assert_eq!(search.first_in(format!("a{}", long[13]).as_bytes(), |_, _| true), Some(13));
+        assert_eq!(search.first_in(format!("a{}", long[13]).as_bytes()), Some(13));
         assert!(has_automaton(&search));
     }
 }

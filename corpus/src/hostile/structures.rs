@@ -46,7 +46,7 @@ const HOLDERS: [(&str, &str); 7] = [
 
 const TEXTS: [usize; 3] = [1_000, 40_000, 1_000_000];
 
-const SINGLE: [(&str, [usize; 3], &str); 22] = [
+const SINGLE: [(&str, [usize; 3], &str); 23] = [
     (
         "random texts excluded",
         [1_000, 10_000, 100_000],
@@ -76,6 +76,11 @@ const SINGLE: [(&str, [usize; 3], &str); 22] = [
         "long trigger",
         TEXTS,
         r#"{"format":{"type":"triggered_tags","triggers":["«a»"],"tags":[{"begin":"«a»b","content":{"type":"any_text"},"end":"</a>"}]}}"#,
+    ),
+    (
+        "triggers that end others",
+        [30, 300, 1_500],
+        r#"{"format":{"type":"dispatch","rules":[«["⟨a¦⟨b",{"type":"const_string","value":"x"}]‖,»]}}"#,
     ),
     ("long excluded text", TEXTS, r#"{"format":{"type":"any_text","excludes":["«a»"]}}"#),
     ("long texts excluded", [30, 100, 1_000], r#"{"format":{"type":"any_text","excludes":[«"§⟨a¦⟩"‖,»]}}"#),

@@ -2,8 +2,8 @@
 //!
 //! `«part‖separator»` stands for as many parts as the size says, with the separator between them. In a part
 //! `§` is its index, `¶` the next one, `½` half of it, `¤` a random one, `λ` a random letter.
-//! `⟨part¦separator⟩` stands for as many parts again, in which `†` is the inner index. Outside of parts `§`
-//! is the size.
+//! `⟨part¦separator⟩` stands for as many parts again, in which `†` is the inner index, and `⟨part¦separator⟨` for
+//! as many as the index. Outside of parts `§` is the size.
 
 use grammask_oracle::random::Rng;
 
@@ -40,9 +40,12 @@ fn push_part(out: &mut String, part: &str, index: usize, size: usize, random: &m
     let mut rest = part;
     while let Some((before, after)) = rest.split_once('⟨') {
         push(out, before, &mut number);
-        let (body, after) = after.split_once('⟩').unwrap_or((after, ""));
+        let end = after.find(['⟨', '⟩']).unwrap_or(after.len());
+        let (body, after) = after.split_at(end);
+        let count = if after.starts_with('⟨') { index } else { size };
+        let after = after.get('⟩'.len_utf8()..).unwrap_or_default();
         let (part, separator) = body.split_once('¦').unwrap_or((body, ""));
-        for inner in 0..size {
+        for inner in 0..count {
             if inner > 0 {
                 out.push_str(separator);
             }
@@ -83,6 +86,7 @@ mod tests {
         check("[«r§:¶:½‖, »]", "[r0:1:0, r1:2:0, r2:3:1]");
         check("«(»a«)» §", "(((a))) 3");
         check("«⟨§†¦,⟩‖;»", "00,01,02;10,11,12;20,21,22");
+        check("«⟨†¦,⟨‖;»", ";0;0,1");
         check("plain", "plain");
     }
 

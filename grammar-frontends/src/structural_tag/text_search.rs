@@ -3,8 +3,6 @@
 //! Naively each is compared with each: a minute for 100,000 tags that have a trigger each. One automaton looks for all
 //! texts, and a sorted list has those that others begin with.
 
-use std::ops::Range;
-
 use grammask_grammar_ir::TextSearch;
 
 /// Strings to look for in others. None where they are too long together; the check of the grammar refuses them then.
@@ -20,17 +18,18 @@ impl<'t> StringSearch<'t> {
 
     /// Whether any of them occurs in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        self.has(text, |_| true)
+        self.has(text.as_bytes())
     }
 
     /// Whether one that is shorter than a text occurs in it.
     pub(super) fn is_part_in(&self, text: &str) -> bool {
-        self.has(text, |length| length < text.len())
+        // A shorter one leaves out the first byte or the last.
+        let text = text.as_bytes();
+        text.get(1..).is_some_and(|rest| self.has(rest) || self.has(&text[..rest.len()]))
     }
 
-    fn has(&self, text: &str, is_meant: impl Fn(usize) -> bool) -> bool {
-        let is_meant = |_, place: Range<usize>| is_meant(place.len());
-        self.0.as_ref().is_some_and(|search| search.first_in(text.as_bytes(), is_meant).is_some())
+    fn has(&self, text: &[u8]) -> bool {
+        self.0.as_ref().is_some_and(|search| search.first_in(text).is_some())
     }
 }
 
@@ -82,6 +81,22 @@ mod tests {
             texts.extend(["a", "b"].map(|letter| format!("{}{letter}", texts[at])));
         }
         texts.into_iter().map(String::into_boxed_str).collect()
+    }
+
+    #[test]
+    fn parts_of_a_text_are_shorter() {
+        let all = short_texts();
+        for first in 1..all.len() {
+            for count in [1, 12] {
+                let some = || all[first..].iter().take(count).map(|part| &**part);
+                let search = StringSearch::new(some());
+                for text in &all {
+                    assert_eq!(search.is_in(text), some().any(|part| text.contains(part)), "{text}");
+                    let is_part = some().any(|part| *part != **text && text.contains(part));
+                    assert_eq!(search.is_part_in(text), is_part, "{text}");
+                }
+            }
+        }
     }
 
     #[test]
