@@ -77,7 +77,8 @@ fn has_object(value: &Value, is_of_kind: impl Fn(&Map<String, Value>) -> bool) -
 /// * Templates: control characters, noncharacters and tags beyond ASCII are no literals (RFC 6570, section 2.1), and some
 ///   take all characters there. The apostrophe is a literal (erratum 6937), and some refuse it.
 /// * Patterns: `[]` matches nothing and `[^]` any character (ECMA-262, section 22.2.1, `ClassContents`), and some take the
-///   bracket that follows for a member of the class.
+///   bracket that follows for a member of the class. Some nest classes, and know operators in them. Surrogates may be
+///   written as escapes, and some refuse them.
 pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
     let most = if mentions(schema, "multipleOf") || mentions(schema, "divisibleBy") { 15 } else { 300 };
     let has_format = |format: &str| {
@@ -88,7 +89,12 @@ pub fn is_judged_rightly(schema: &Value, value: &Value) -> bool {
         && !(has_text(value, &|text| text.contains(['\r', '\u{2028}', '\u{2029}'])) && speaks_of_any(schema))
         && !(has_text(value, &is_disputed_address) && has_format("email"))
         && !(has_text(value, &|text| text.contains(is_disputed_literal)) && has_format("uri-template"))
-        && !(has_text(value, &|text| text.contains("[]") || text.contains("[^]")) && has_format("regex"))
+        && !(has_text(value, &is_disputed_pattern) && has_format("regex"))
+}
+
+fn is_disputed_pattern(text: &str) -> bool {
+    ["[]", "[^]", "&&", "--", "~~", r"\u"].iter().any(|part| text.contains(part))
+        || text.split(']').any(|part| part.matches('[').count() > 1)
 }
 
 fn is_disputed_address(text: &str) -> bool {
@@ -197,6 +203,9 @@ mod tests {
             ("uri-template", "\"\u{E0FFF}\"", "\"\u{E1000}\""),
             ("uri-template", "\"it's\"", "\"its\""),
             ("regex", r#""a[]b""#, r#""a[b]""#),
+            ("regex", r#""[a[]""#, r#""[a][b]""#),
+            ("regex", r#""[a&&b]""#, r#""[a&b]""#),
+            ("regex", r#""\\ud83d""#, r#""\\xd8""#),
         ] {
             let [schema, other] =
                 [format, "uri"].map(|format| read(&format!(r#"{{"items": {{"format": "{format}"}}}}"#)));

@@ -445,13 +445,73 @@ fn formats() {
 fn patterns_as_strings_are_patterns() {
     let case = check(r#"{"type":"string","format":"regex"}"#);
     let mut accepted = 0;
-    for text in crate::regex_language::texts(&['a', '-', '(', ')', '?', '[', ']', '^'], 4) {
-        if case.has(&format!("\"{text}\"")) {
+    let is_pattern = |text: &str| regress::Regex::with_flags(text, "u").is_ok();
+    let has = |text: &str| case.has(&Value::from(text).to_string());
+    for text in crate::regex_language::texts(&['a', '0', '-', '(', ')', '?', '[', ']', '^', '&', '~'], 4) {
+        if has(&text) {
             accepted += 1;
-            assert!(regress::Regex::with_flags(&text, "u").is_ok(), "{text} is no pattern");
+            assert!(is_pattern(&text), "{text} is no pattern");
         }
     }
     assert!(accepted > 200, "{accepted}");
+    let within = crate::regex_language::texts(&['a', '0', '-', '[', '^', '&'], 4);
+    for class in within.iter().map(|text| format!("[{text}]")) {
+        // Ranges that begin with these are left out.
+        let is_left_out = class.contains("^-") || class.contains("--");
+        assert!(has(&class) == is_pattern(&class) || is_left_out && !has(&class), "{class}");
+    }
+    for texts in [
+        crate::regex_language::texts(&['\\', '0', '[', ']', 'a', '*'], 5),
+        crate::regex_language::texts(&['0', '1', '{', ',', '}'], 4)
+            .iter()
+            .map(|text| format!("a{{{text}"))
+            .collect(),
+    ] {
+        for text in texts {
+            assert_eq!(has(&text), is_pattern(&text), "{text}");
+        }
+    }
+    for text in [
+        "[+*/^-]",
+        "a{00,1}",
+        "a{09,010}",
+        "[A-Za-z_~]",
+        "[[-^]",
+        "[a-z-9]",
+        r"[\0a]",
+        r"(\0)*\0+a",
+        r"(a)\0\1\0b",
+        r"\ud83d",
+        r"\u{d83d}",
+        r"\u{0000000041}",
+        r"\p{Lu}",
+        r"\p{LC}",
+        r"\p{Letter}",
+        r"\P{gc=Lu}",
+        r"\p{General_Category=Surrogate}",
+    ] {
+        assert!(has(text) && is_pattern(text), "{text}");
+    }
+    for text in [
+        r"\01",
+        r"[\00]",
+        r"\0\01",
+        r"(\0)\00",
+        r"(a)\1\01",
+        "[b-a]",
+        "[^--+]",
+        "[a--]",
+        r"\ud83",
+        r"\u{110000}",
+        "a{1,0}",
+        "a{02,01}",
+        r"\p{Lx}",
+        r"\p{letter}",
+        r"\p{gc=}",
+        r"\p{sc=Lu}",
+    ] {
+        assert!(!has(text) && !is_pattern(text), "{text}");
+    }
 }
 
 #[test]

@@ -10,29 +10,35 @@ use super::whole_patterns::part;
 
 /// The patterns that are left out, for the documentation.
 pub(crate) const NARROWED: &str = "groups more than six deep; look-around below the top; more than one named group, or one below \
-    the top; references by a name other than a small letter, to a group below the top or beyond the third, or in \
-    patterns with other groups; beside a named group or a reference, repeats by numbers, groups in groups and most ranges in \
-    classes; elsewhere ranges between characters of which one is written as an escape or is not ASCII; repeats \
-    from a hundred times to some other number, or of a thousand times; spellings that only Annex B of ECMA-262 \
-    takes, but for escaped punctuation";
+    the top; names of groups beyond ASCII; references below the top or before their group, by a name other than a small \
+    letter, to a group below the top or beyond the third, or in patterns with other groups; beside a named group or a \
+    reference, repeats by numbers, groups in groups and most ranges in classes; beside a reference by a name, classes and \
+    most escapes; elsewhere ranges that begin with `-` or `^`, or of which an end is written as an escape or is not a \
+    printable character of ASCII; repeats from a hundred times to some other number, or of a thousand times; properties \
+    of Unicode but for general categories; flags of groups; spellings that only Annex B of ECMA-262 takes, but for \
+    escaped punctuation";
 
 /// How deep groups nest.
 const MAX_DEPTH: u32 = 6;
 
-/// Escapes that stand for a character or a class anywhere.
+/// Escapes that stand for a character or a class anywhere, but for `\0`, which no digit may follow.
 const ESCAPE: &str = concat!(
-    r"\\(?:[dDsSwWtnvfr!-/:;=?@\[-`{-~]|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-CE-Fa-ce-f][0-9A-Fa-f]{3}",
-    r"|u\{0{0,4}(?:[0-9A-Fa-f]{1,4}|[1-9A-Fa-f][0-9A-Fa-f]{4}|10[0-9A-Fa-f]{4})\}",
-    r"|[pP]\{(?:L[ulmto]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfon]?)\})",
+    r"\\(?:[dDsSwWtnvfr!-/:;=?@\[-`{-~]|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}",
+    r"|u\{0*(?:[0-9A-Fa-f]{1,4}|[1-9A-Fa-f][0-9A-Fa-f]{4}|10[0-9A-Fa-f]{4})\}",
+    r"|[pP]\{(?:(?:gc|General_Category)=)?(?:L[ulmtoC]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfons]?",
+    "|(?:Cased|Lowercase|Modifier|Other|Titlecase|Uppercase)_Letter|Letter|(?:Decimal|Letter|Other)_Number|Number|digit",
+    "|(?:Enclosing|Nonspacing|Spacing|Combining)_Mark|Mark|(?:Currency|Math|Modifier|Other)_Symbol|Symbol",
+    "|(?:Close|Connector|Dash|Final|Initial|Open|Other)_Punctuation|Punctuation|punct",
+    r"|(?:Line|Paragraph|Space)_Separator|Separator|Other|Control|cntrl|Format|Private_Use|Surrogate|Unassigned)\})",
 );
-/// Characters that stand for themselves outside of classes.
-const PLAIN: &str = r"[^\^$\\.*+?()\[\]{}|]";
+/// Characters but digits that stand for themselves outside of classes.
+const PLAIN: &str = r"[^0-9\^$\\.*+?()\[\]{}|]";
 
 /// The names that groups may have. Other letters have to be escaped.
 const NAME: &str = "[A-Za-z_$][A-Za-z0-9_$]*";
 
 /// Repeats by a sign.
-const REPEATED: &str = r"(?:[*+?]\??)?";
+const SIGN: &str = r"[*+?]\??";
 
 /// Signs that stand between characters.
 const ANCHORS: &str = r"[\^$|]|\\[bB]";
@@ -44,19 +50,19 @@ pub(crate) fn regex(builder: &mut GrammarBuilder) -> Option<ExprId> {
         open: builder.literal("("),
         close: builder.literal(")"),
         anchors: part(builder, ANCHORS)?,
-        repeated: part(builder, REPEATED)?,
+        digit: part(builder, "[0-9]")?,
+        zero: builder.literal("\\0"),
+        sign: part(builder, SIGN)?,
         builder,
     };
-    let atom = part(parts.builder, &format!("{PLAIN}|\\.|{ESCAPE}|{}", class()))?;
+    let digits = ranges('0'..='9');
+    let others = ranges((' '..='~').filter(|start| !matches!(start, '0'..='9' | '-' | '^' | '\\' | ']')));
+    let atom = part(parts.builder, &atoms(&digits, &others))?;
+    let plain_atom = part(parts.builder, &atoms("0-9", "a-z|A-Z"))?;
     let quantifier = part(parts.builder, &quantifier())?;
     let many = parts.body(MAX_DEPTH, atom, quantifier)?;
-    let others = [parts.with_name()?, parts.with_numbers()?, parts.with_reference()?];
+    let others = [parts.with_name(plain_atom)?, parts.with_numbers(plain_atom)?, parts.with_reference()?];
     Some(builder.choice([many].into_iter().chain(others)))
-}
-
-/// As [`class`], with few ranges.
-fn plain_class() -> String {
-    format!(r"\[\^?-?(?:[^\\\]\[\^&~-]|{ESCAPE}|a-z|A-Z|0-9)*-?\]")
 }
 
 /// Texts that all patterns share.
@@ -65,7 +71,9 @@ struct Parts<'b> {
     open: ExprId,
     close: ExprId,
     anchors: ExprId,
-    repeated: ExprId,
+    digit: ExprId,
+    zero: ExprId,
+    sign: ExprId,
 }
 
 impl Parts<'_> {
@@ -79,47 +87,52 @@ impl Parts<'_> {
         let (open, close, anchors) = (self.open, self.close, self.anchors);
         let uncounted = part(self.builder, r"(?:\?:)?")?;
         let looks = part(self.builder, r"\?<?[=!]")?;
+        let repeated = self.builder.optional(quantifier);
+        let digit = self.builder.sequence([self.digit, repeated]);
+        let zeros = self.any_number([self.zero]);
+        let repeated_zero = self.builder.sequence([self.zero, quantifier]);
         let mut inside = self.builder.empty();
         for depth in 0..=most {
             let group = (depth > 0).then(|| self.builder.sequence([open, uncounted, inside, close]));
             let look_around = (depth == most).then(|| self.builder.sequence([open, looks, inside, close]));
             let single = self.builder.choice([atom].into_iter().chain(group));
-            let term = self.builder.sequence([single, quantifier]);
-            inside = self.any_number([term, anchors].into_iter().chain(look_around));
+            let term = self.builder.sequence([single, repeated]);
+            let other = self.builder.choice([term, repeated_zero, anchors].into_iter().chain(look_around));
+            let other = self.builder.sequence([zeros, other]);
+            let terms = self.any_number([digit, other]);
+            inside = self.builder.sequence([terms, zeros]);
         }
         Some(inside)
     }
 
     /// A pattern with one named group, without repeats by numbers and with groups one in another at most.
-    fn with_name(&mut self) -> Option<ExprId> {
-        let atom = part(self.builder, &format!("{PLAIN}|\\.|{ESCAPE}|{}", plain_class()))?;
-        let beside = self.body(1, atom, self.repeated)?;
+    fn with_name(&mut self, atom: ExprId) -> Option<ExprId> {
+        let beside = self.body(1, atom, self.sign)?;
         let name = part(self.builder, &format!(r"\(\?<{NAME}>"))?;
-        Some(self.builder.sequence([beside, name, beside, self.close, self.repeated, beside]))
+        let repeated = self.builder.optional(self.sign);
+        Some(self.builder.sequence([beside, name, beside, self.close, repeated, beside]))
     }
 
     /// A pattern with groups at its top, and after each of them references to those before it by their numbers.
-    fn with_numbers(&mut self) -> Option<ExprId> {
-        let atom = format!("\\.|{ESCAPE}|{}", plain_class());
-        let all = part(self.builder, &format!("{PLAIN}|{atom}"))?;
-        let plain = self.body(0, all, self.repeated)?;
-        let digit = part(self.builder, &format!("[0-9]{REPEATED}"))?;
-        let sign = part(self.builder, r"[*+?]\??")?;
-        // No digit follows a reference: it would be one of the number.
-        let other =
-            part(self.builder, &format!(r"(?:[^0-9\^$\\.*+?()\[\]{{}}|]|{atom}){REPEATED}|{ANCHORS}"))?;
+    fn with_numbers(&mut self, atom: ExprId) -> Option<ExprId> {
+        let plain = self.body(0, atom, self.sign)?;
+        let repeated = self.builder.optional(self.sign);
+        let digit = self.builder.sequence([self.digit, repeated]);
+        let other = self.builder.sequence([atom, repeated]);
+        let other = self.builder.choice([other, self.anchors]);
         let mut pattern = self.builder.empty();
         for groups in (1..=3).rev() {
-            let reference = part(self.builder, &format!(r"\\[1-{groups}]"))?;
-            let repeated = self.builder.sequence([reference, self.repeated]);
-            let before = self.any_number([repeated]);
+            // No digit follows a reference: it would be one of the number. The same holds for `\0`.
+            let reference = part(self.builder, &format!(r"\\[0-{groups}]"))?;
+            let repeated_reference = self.builder.sequence([reference, repeated]);
+            let before = self.any_number([repeated_reference]);
             let references = self.builder.sequence([before, reference]);
-            let after = self.builder.choice([sign, other]);
+            let after = self.builder.choice([self.sign, other]);
             let both = self.builder.sequence([references, after]);
             let segment = self.any_number([digit, other, both]);
             let last = self.builder.optional(references);
             let end = self.builder.choice([last, pattern]);
-            let parts = [self.open, plain, self.close, self.repeated, segment, end];
+            let parts = [self.open, plain, self.close, repeated, segment, end];
             pattern = self.builder.sequence(parts);
         }
         Some(self.builder.sequence([plain, pattern]))
@@ -128,54 +141,58 @@ impl Parts<'_> {
     /// A pattern with one named group and references to it. The name occurs in several places, so there is a copy of
     /// everything for each.
     fn with_reference(&mut self) -> Option<ExprId> {
-        let plain = format!(r"(?:(?:{PLAIN}|\.|\\[dDsSwW]){REPEATED}|{ANCHORS})*");
+        let plain = format!(r"(?:(?:{PLAIN}|[0-9]|\.|\\[dDsSwW])(?:{SIGN})?|{ANCHORS})*");
         let plain = part(self.builder, &plain)?;
+        let repeated = self.builder.optional(self.sign);
         let mut ways = Vec::new();
         for name in 'a'..='z' {
             let (named, reference) =
                 (self.builder.literal(&format!("{name}>")), self.builder.literal(&format!("\\k<{name}>")));
-            let reference = self.builder.sequence([reference, self.repeated, plain]);
+            let reference = self.builder.sequence([reference, repeated, plain]);
             let references = self.builder.repeat(reference, 1, None);
-            ways.push(self.builder.sequence([named, plain, self.close, self.repeated, plain, references]));
+            ways.push(self.builder.sequence([named, plain, self.close, repeated, plain, references]));
         }
         let (begin, ways) = (self.builder.literal("(?<"), self.builder.choice(ways));
         Some(self.builder.sequence([plain, begin, ways]))
     }
 }
 
+/// Repeats by a sign or by numbers.
 fn quantifier() -> String {
     let mut bounds = vec!["[0-9]{1,3},?".to_owned()];
     for low in 0..=9 {
-        bounds.push(format!("{low},[{low}-9]"));
-        bounds.push(format!("{low},[1-9][0-9]{{1,2}}"));
+        bounds.push(format!("{low},0*[{low}-9]"));
+        bounds.push(format!("{low},0*[1-9][0-9]{{1,2}}"));
     }
     for tens in 1..=9 {
         for ones in 0..=9 {
             let higher = if tens < 9 { format!("|[{}-9][0-9]", tens + 1) } else { String::new() };
-            bounds.push(format!("{tens}{ones},(?:{tens}[{ones}-9]{higher}|[1-9][0-9]{{2}})"));
+            bounds.push(format!("{tens}{ones},0*(?:{tens}[{ones}-9]{higher}|[1-9][0-9]{{2}})"));
         }
     }
-    format!("(?:(?:[*+?]|\\{{(?:{})\\}})\\??)?", bounds.join("|"))
+    format!("(?:[*+?]|\\{{0*(?:{})\\}})\\??", bounds.join("|"))
 }
 
-/// A class. A hyphen that is no range comes first or last, and signs that other dialects read
-/// as operators inside classes are escaped.
-fn class() -> String {
-    let member = r"[^\\\]\[\^&~-]";
-    let mut ranges = Vec::new();
-    // The signs that may begin or end a range. Those between two runs are left out.
-    const RUNS: [(char, char); 5] = [(' ', '%'), ('\'', ','), ('.', 'Z'), ('_', '}'), ('~', '~')];
-    for start in (' '..='}').filter(|&sign| RUNS.iter().any(|&(first, last)| (first..=last).contains(&sign)))
-    {
-        let ends: String = RUNS
-            .iter()
-            .filter(|&&(_, last)| last >= start)
-            .map(|&(first, last)| format!("{}-{}", escaped(first.max(start)), escaped(last)))
-            .collect();
-        ranges.push(format!("{}-[{ends}]", escaped(start)));
-    }
-    let member = format!("(?:{member}|{ESCAPE}|\\\\b|{})", ranges.join("|"));
-    format!("\\[\\^?(?:-?{member}+-?|-)?\\]")
+/// Single characters and classes, but for digits and `\0`. The ranges of the classes are given: those that begin with a
+/// digit, and others.
+fn atoms(digits: &str, others: &str) -> String {
+    format!("{PLAIN}|\\.|{ESCAPE}|{}", class(digits, others))
+}
+
+/// A class. A hyphen that is no range comes first, last or after a range. No `\0` precedes a digit.
+fn class(digits: &str, others: &str) -> String {
+    let zeros = r"(?:\\0)*";
+    let other = format!(r"[^0-9\\\]-]|{ESCAPE}|\\b|(?:{others})-?");
+    format!(r"\[\^?-?(?:[0-9]|(?:{digits})-?|{zeros}(?:{other}))*{zeros}-?\]")
+}
+
+/// The ranges from some characters to printable ones that need no escape.
+fn ranges(starts: impl Iterator<Item = char>) -> String {
+    let range = |start| {
+        let ends = if start < '\\' { r"-\[\^-~" } else { "-~" };
+        format!("{0}-[{0}{ends}]", escaped(start))
+    };
+    starts.map(range).collect::<Vec<_>>().join("|")
 }
 
 /// A sign of a pattern, inside a class or outside.
