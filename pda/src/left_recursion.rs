@@ -71,7 +71,8 @@ fn graph(program: &Program) -> DiGraph<FragmentId, ()> {
             let state = program.state(id);
             state.epsilons.iter().for_each(|&target| reach(target, &mut todo));
             for call in state.calls {
-                graph.update_edge(nodes[caller.index()], nodes[call.fragment.index()], ());
+                // One edge for each call: to look for an equal one takes time with all calls of the rule.
+                graph.add_edge(nodes[caller.index()], nodes[call.fragment.index()], ());
                 if program.fragment(call.fragment).call_is_nullable() {
                     reach(call.target, &mut todo);
                 }

@@ -143,13 +143,14 @@ const OPERATORS: [(&str, [usize; 3], &str); 28] = [
 ];
 
 /// Constructs that Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 24] = [
+const LARK: [(&str, [usize; 3], &str); 25] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
     ("intersected terminals", [30, 300, 3_000], "start: «T§‖ | »\n«T§: /[a-z]+/ & ~/.*a§.*/\n»"),
     ("chain of terminals", [100, 1_000, 10_000], "start: T0\n«T§: \"a\" T¶?\n»T§: \"b\""),
     ("doubled terminals", [5, 20, 100], "start: T0\n«T§: T¶ T¶\n»T§: \"a\"?"),
+    ("captures of nothing", [400, 4_000, 40_000], "start: «r§‖ »\n«r§[capture]: /[a-z]*/\n»"),
     ("nested groups", [20, 199, 10_000], "start: «(»\"a\"«)*»"),
     ("nested options", [20, 199, 10_000], "start: «[\"a\" »\"b\"«]»"),
     (

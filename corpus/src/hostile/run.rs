@@ -8,7 +8,7 @@ use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
 use grammask_grammar_frontends::tool_formats::{ToolFormat, ToolRequest};
 use grammask_mask_cache::{TokenId, TokenMask, words_for};
 use grammask_matcher::{
-    BatchMatcher, BuildBackend, CompileError, CompiledGrammar, Compiler, MatchError, Matcher,
+    BatchMatcher, BuildBackend, CaptureEnds, CompileError, CompiledGrammar, Compiler, MatchError, Matcher,
 };
 use grammask_oracle::random::Rng;
 
@@ -175,6 +175,8 @@ impl<B: BuildBackend, M: Meter> Visitor<'_, B, M> {
         self.meter.written(forced.map_or(0, |forced| forced.len()));
         let ending = self.call("ending", |matcher| matcher.shortest_ending(100_000))?;
         self.meter.written(ending.flatten().map_or(0, |ending| ending.len()));
+        let captures = self.call("captures", |matcher| matcher.captures(CaptureEnds::All))?;
+        self.meter.written(captures.map_or(0, |all| all.iter().map(|one| one.bytes.len()).sum()));
         let id = pick(&self.mask, &mut self.random);
         if let Some(id) = id {
             self.call("explain", |matcher| matcher.explain(id))?;

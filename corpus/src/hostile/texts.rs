@@ -3,7 +3,7 @@
 use super::shape::{Calls, Shape, Syntax};
 
 /// A grammar, and a text of it that grows.
-const GRAMMARS: [(&str, Syntax, &str, &str); 24] = [
+const GRAMMARS: [(&str, Syntax, &str, &str); 25] = [
     (
         "palindromes",
         Syntax::Ebnf,
@@ -62,6 +62,7 @@ const GRAMMARS: [(&str, Syntax, &str, &str); 24] = [
         "«aaaaaaaaaad»",
     ),
     ("captures", Syntax::Lark, "start: (item \";\")*\nitem[capture]: /[a-z]*/ | \"(\" item \")\"", "«ab;»"),
+    ("captures in captures", Syntax::Lark, "start: r\nr[capture]: r \"a\" | \"a\"", "«a»"),
     ("budgets", Syntax::Ebnf, "root ::= item*\nitem[max_tokens=50] ::= \"<\" [a-z<>]* \">\"", "«<ab>»"),
 ];
 

@@ -16,7 +16,7 @@ use grammask_fsm::Options;
 
 use super::ids::{GroupId, ItemId, LinkId, Position};
 use super::parse::{Derivations, Origin};
-use crate::tables::ids::index;
+use crate::tables::ids::{index, units};
 
 /// A rule that a reading of the text holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +38,9 @@ pub enum CaptureEnds {
     /// All.
     All,
 }
+
+/// Work for each link that is followed.
+const LINK_WORK: u64 = 10;
 
 /// How an item belongs to a reading.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,14 +65,14 @@ impl Derivations {
         fuel: &mut Fuel,
     ) -> Result<Vec<Captured>, StepError> {
         let position = self.last_position();
-        let mut walk = LinkWalk { visited: HashSet::default(), stack: Vec::new(), found: HashSet::default() };
+        let mut walk = LinkWalk::default();
         for id in self.set(position).map(ItemId::new) {
             if !has_ended && self.reads(self.items[id.index()]) {
                 walk.push(id, ItemRole::Open);
             }
         }
         if self.is_complete() {
-            self.enter_ended(&mut walk, GroupId::new(0), position);
+            self.enter_ended(&mut walk, GroupId::new(0), position, fuel)?;
         }
         // Below a closed group nothing can go on.
         let items = self.items_of(position).filter(|item| self.reads(**item));
@@ -81,6 +84,8 @@ impl Derivations {
             while next != LinkId::NONE {
                 let link = self.links[next.index()];
                 next = link.next;
+                // Up to three look-ups in large tables.
+                fuel.burn(LINK_WORK)?;
                 match link.origin {
                     Origin::From(before) => walk.push(before, role),
                     Origin::Returns { waiting, ended } => {
@@ -91,7 +96,7 @@ impl Derivations {
                     }
                     Origin::Skips { waiting, group } => {
                         walk.push(waiting, role);
-                        self.enter_ended(&mut walk, group, self.position_of(waiting));
+                        self.enter_ended(&mut walk, group, self.position_of(waiting), fuel)?;
                     }
                     Origin::Begins if role == ItemRole::Open => {
                         for waiting in self.waiting(item.call.group) {
@@ -109,14 +114,32 @@ impl Derivations {
     }
 
     /// Marks the ends of a group at a position.
-    fn enter_ended(&self, walk: &mut LinkWalk, group: GroupId, position: Position) {
+    fn enter_ended(
+        &self,
+        walk: &mut LinkWalk,
+        group: GroupId,
+        position: Position,
+        fuel: &mut Fuel,
+    ) -> Result<(), StepError> {
         walk.found.insert((group, position));
-        for id in self.set(position).map(ItemId::new) {
-            let item = self.items[id.index()];
-            if item.call.group == group && self.program.state(item.state).is_final {
-                walk.push(id, ItemRole::Inner);
-            }
+        // Many groups may end at one position, so its items are sorted by group once.
+        if !walk.ends.contains_key(&position) {
+            fuel.burn(units(self.set(position).len()))?;
+            let ends = self.set(position).map(ItemId::new).filter_map(|id| {
+                let item = self.items[id.index()];
+                self.program.state(item.state).is_final.then_some((item.call.group, id))
+            });
+            let mut ends: Vec<(GroupId, ItemId)> = ends.collect();
+            ends.sort_unstable();
+            walk.ends.insert(position, ends);
         }
+        let ends = walk.ends.get(&position).map_or(&[][..], Vec::as_slice);
+        let first = ends.partition_point(|end| end.0 < group);
+        let own: Vec<ItemId> =
+            ends[first..].iter().take_while(|end| end.0 == group).map(|end| end.1).collect();
+        fuel.burn(units(own.len()))?;
+        own.into_iter().for_each(|id| walk.push(id, ItemRole::Inner));
+        Ok(())
     }
 
     /// The groups that have names, with their places in the text.
@@ -188,11 +211,14 @@ impl Derivations {
 }
 
 /// A walk back over links.
+#[derive(Default)]
 struct LinkWalk {
     visited: HashSet<(ItemId, ItemRole)>,
     stack: Vec<(ItemId, ItemRole)>,
     /// Groups that have ended, and where.
     found: HashSet<(GroupId, Position)>,
+    /// The items in which a call may end, sorted by group, of each position that was asked about.
+    ends: HashMap<Position, Vec<(GroupId, ItemId)>>,
 }
 
 impl LinkWalk {

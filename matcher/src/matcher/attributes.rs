@@ -31,7 +31,7 @@ impl<B: Backend> Matcher<B> {
     /// # Errors
     ///
     /// Where a limit is reached: [`max_work_per_call`](crate::Limits::max_work_per_call) for a step, or
-    /// [`max_table_bytes`](crate::Limits::max_table_bytes) for the derivations.
+    /// [`max_table_bytes`](crate::Limits::max_table_bytes) for the derivations, and for all captures together.
     pub fn captures(&mut self, ends: CaptureEnds) -> Result<Vec<Capture>, MatchError> {
         let fuel = self.fuel();
         let has_ended = self.terminated;
@@ -42,6 +42,13 @@ impl<B: Backend> Matcher<B> {
         let text = tracker.text();
         let (derivations, _) = tracker.catch_up(program, self.grammar.vocabulary(), limits, &fuel)?;
         let found = derivations.captures(ends, has_ended, &mut fuel.clone())?;
+        // Captures may lie one inside the other, so that all together are as long as the square of the text.
+        let one =
+            |captured: &Captured| size_of::<Capture>() + captured.name.len() + captured.end - captured.start;
+        let (bytes, limit) = (found.iter().map(one).sum::<usize>(), limits.max_table_bytes);
+        if bytes > limit {
+            return Err(StepError::OutOfMemory { bytes, limit }.into());
+        }
         let captured = found.into_iter().map(|Captured { name, start, end }| Capture {
             name: name.into(),
             bytes: text[start..end].to_vec(),
