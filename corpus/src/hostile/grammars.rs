@@ -75,7 +75,7 @@ const SINGLE: [(&str, [usize; 3], &str); 38] = [
 ];
 
 /// Operators that our EBNF alone has.
-const OPERATORS: [(&str, [usize; 3], &str); 28] = [
+const OPERATORS: [(&str, [usize; 3], &str); 29] = [
     (
         "random excluded texts",
         [1_000, 10_000, 100_000],
@@ -135,6 +135,7 @@ const OPERATORS: [(&str, [usize; 3], &str); 28] = [
     ("substring", [100, 1_000, 30_000], "root ::= Substring(«\"a¤ \"‖, »)"),
     ("substring of one letter", [100, 1_000, 30_000], "root ::= Substring(«\"a\"‖, »)"),
     ("regexes", [100, 1_000, 10_000], "root ::= «Regex(\"[a-f]§+\\\\d\", flags=\"i\")‖ | »"),
+    ("repeat of free texts", [6, 60, 600], "root ::= («TagDispatch(excludes=(\"λλλ\",))‖ | »){0,100}"),
     (
         "budgets",
         [100, 1_000, 10_000],

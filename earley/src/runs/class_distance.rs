@@ -48,6 +48,15 @@ const MAX_PAIRS: usize = 2_048;
 /// Pairs looked at for one class, all searches together: some 50 ms.
 const MAX_WORK: usize = 500_000;
 
+/// As [`MAX_WORK`], for all classes together.
+const MAX_WORK_OF_ALL: usize = 1_000_000;
+
+/// Edges that are compared, with one another and with ranges of bytes, in the time of a pair.
+const COMPARED_OF_A_PAIR: usize = 32;
+
+/// How often an edge is compared with others while they are sorted, about.
+const SORTED: usize = 8;
+
 /// Sets of states of fragments that are looked at to find whether they read all characters beyond ASCII.
 const MAX_SETS: usize = 128;
 
@@ -67,6 +76,8 @@ const MAX_DISTANCE: u8 = 126;
 #[derive(Default)]
 pub(crate) struct ClassDistances {
     classes: Vec<ClassDistance>,
+    /// That of all classes.
+    work: usize,
     non_ascii: NonAsciiReaders,
 }
 
@@ -111,8 +122,11 @@ impl ClassDistances {
         let known = |class: &ClassDistance| class.known.get(states).map_or(0, |&chars| u32::from(chars));
         // A search that was cut short once would be cut short again, so each set of states is searched from
         // once.
-        if known(class) < MAX_SEARCHED && class.work < MAX_WORK && class.searched.insert(states.clone()) {
+        let may_search = class.work < MAX_WORK && self.work < MAX_WORK_OF_ALL;
+        if known(class) < MAX_SEARCHED && may_search && class.searched.insert(states.clone()) {
+            let before = class.work;
             DistanceSearch::new(program, class, &mut self.non_ascii).run(states);
+            self.work += class.work - before;
         }
         known(class)
     }
@@ -229,7 +243,7 @@ impl<'s> DistanceSearch<'s> {
         self.number((from, Position::Boundary), 0);
         let mut targets = Vec::new();
         let mut next = 0;
-        while next < self.pairs.len().min(MAX_PAIRS) {
+        while next < self.pairs.len().min(MAX_PAIRS) && self.class.work < MAX_WORK {
             targets.clear();
             if self.cover(self.pairs[next], &mut targets) {
                 targets.sort_unstable();
@@ -355,6 +369,7 @@ impl<'s> DistanceSearch<'s> {
         } else {
             pair.1.continuations().len()
         };
+        self.class.work += edges.len() * (count + SORTED) / COMPARED_OF_A_PAIR;
         // Segments are read by index, because the search needs `self` for the numbers of the target sets.
         for index in 0..count {
             let segment = if pair.1 == Position::Boundary {
