@@ -108,7 +108,7 @@ fn check_one(rule: &Rule, dispatch: &Dispatch<'_>) -> Result<(), GrammarErrorKin
         if patterns[index].0 == Role::Exclude || unreachable.is_some_and(|(first, _)| first < index) {
             continue;
         }
-        // At the very end many patterns may be completed, of which the excluded ones alone matter.
+        // Several patterns may be completed at the very end. Only excluded ones matter there.
         let text = &spelled[index];
         let before_the_end = any.first_in(&text[..text.len() - 1]).map(|found| distinct[found]);
         let by = before_the_end.or_else(|| any_excluded.first_in(text).map(|found| excluded[found]));
