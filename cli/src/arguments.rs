@@ -1,6 +1,6 @@
 //! Arguments that several commands share: the structure, the vocabulary, colours.
 
-use std::fs;
+use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -195,7 +195,10 @@ pub(crate) fn read_text(name: &str) -> Result<String> {
     })
 }
 
-/// Reads a file, or standard input for `-`.
+/// No structure may be so long, and no text is meant to be.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// Reads a file, or standard input for `-`. Devices and pipes that never end are refused, as long files are.
 pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
     /// Whether standard input was read.
     static IS_READ: AtomicBool = AtomicBool::new(false);
@@ -203,11 +206,21 @@ pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
         if IS_READ.swap(true, Ordering::Relaxed) {
             bail!("standard input can be read once; name a file for one of the two");
         }
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
-        return Ok(bytes);
+        return read_within(MAX_BYTES, std::io::stdin()).context("cannot read standard input");
     }
-    fs::read(name).with_context(|| format!("cannot read `{name}`"))
+    let read = || read_within(MAX_BYTES, File::open(name)?);
+    read().with_context(|| format!("cannot read `{name}`"))
+}
+
+/// All bytes of a source, if there are at most so many.
+fn read_within(limit: u64, source: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // One byte more than the limit tells a source that is too long.
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        bail!("it has more than {} MiB", limit >> 20);
+    }
+    Ok(bytes)
 }
 
 /// How a JSON Schema is read, alone or in a structural tag; other structures are not affected.

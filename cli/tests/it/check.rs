@@ -269,3 +269,16 @@ fn a_full_disk_is_an_error() {
         assert_eq!(status.ok().and_then(|status| status.code()), Some(2), "{arguments:?}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn files_without_an_end_are_refused() {
+    let endless = "`/dev/zero`: it has more than 128 MiB";
+    for arguments in
+        [["check", "--regex-text", "a", "/dev/zero"], ["check", "--ebnf", "/dev/zero", "--text=a"]]
+    {
+        let run = run(&arguments);
+        assert_eq!(run.code, 2);
+        assert!(run.err.contains(endless), "{}", run.err);
+    }
+}

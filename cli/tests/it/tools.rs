@@ -91,3 +91,16 @@ fn arguments_in_any_order() {
         assert_eq!(printed.contains("any_order"), code == 0, "{printed}");
     }
 }
+
+#[test]
+fn a_request_has_a_bounded_number_of_tools() {
+    let tools = |count: usize| {
+        let tools: Vec<String> = (0..count).map(|index| format!(r#"{{"name":"f{index}"}}"#)).collect();
+        format!("[{}]", tools.join(","))
+    };
+    let most = run_with(&["tools", "--model", "qwen_3", "--tools", "-"], &tools(10_000));
+    assert_eq!(most.code, 0, "{}", most.err);
+    let more = run_with(&["tools", "--model", "qwen_3", "--tools", "-"], &tools(10_001));
+    assert_eq!(more.code, 3);
+    assert!(more.err.contains("a request has at most 10000 tools"), "{}", more.err);
+}

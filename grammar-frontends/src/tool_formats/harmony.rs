@@ -104,7 +104,7 @@ fn last(request: &ToolRequest) -> Tag {
     match response(request) {
         None => message("<|channel|>final<|message|>", text(), ends),
         Some(value) => {
-            let types = types(&[" <|constrain|>json", ""]);
+            let types = spellings(&[" <|constrain|>json", ""]);
             let content = Format::Sequence(vec![types, literal("<|message|>"), value]);
             message("<|channel|>final", content, ends)
         }
@@ -112,33 +112,30 @@ fn last(request: &ToolRequest) -> Tag {
 }
 
 /// One of the spellings of a content type.
-fn types(spellings: &[&str]) -> Format {
+fn spellings(spellings: &[&str]) -> Format {
     Format::Or(spellings.iter().map(|spelling| literal(spelling)).collect())
 }
 
 /// Calls of every tool, with the recipient after the channel and before it.
 fn calls(request: &ToolRequest) -> Vec<Tag> {
     let json = |schema, origin| schema_format(schema, Style::Json, MemberOrder::Declared, origin, request);
-    let mut tags = Vec::new();
-    let mut push = |recipient: &str, spellings: &[&str], arguments: Format| {
-        for channel in ["commentary", "analysis"] {
-            for header in [
-                format!("<|channel|>{channel} to={recipient}"),
-                format!(" to={recipient}<|channel|>{channel}"),
-            ] {
-                let content =
-                    Format::Sequence(vec![types(spellings), literal("<|message|>"), arguments.clone()]);
-                tags.push(message(&header, content, &["<|call|>"]));
-            }
-        }
+    let call = |recipient: &str, types: &[&str], arguments: Format| {
+        let headers = ["commentary", "analysis"].iter().flat_map(|channel| {
+            let after = format!("<|channel|>{channel} to={recipient}");
+            let before = format!(" to={recipient}<|channel|>{channel}");
+            [after, before]
+        });
+        let headers = Format::Or(headers.map(|header| literal(&header)).collect());
+        let content = Format::Sequence(vec![headers, spellings(types), literal("<|message|>"), arguments]);
+        message("", content, &["<|call|>"])
     };
-    for function in &request.functions {
-        let arguments = json(&function.schema, &function.origin);
-        push(&format!("functions.{}", function.name), JSON_TYPES, arguments);
-    }
-    for builtin in &request.builtins {
-        let arguments = json(&builtin.schema, &builtin.origin);
-        push(&builtin.name, CODE_TYPES, arguments);
-    }
-    tags
+    let functions = request.functions.iter().map(|function| {
+        let recipient = format!("functions.{}", function.name);
+        call(&recipient, JSON_TYPES, json(&function.schema, &function.origin))
+    });
+    let builtins = request
+        .builtins
+        .iter()
+        .map(|builtin| call(&builtin.name, CODE_TYPES, json(&builtin.schema, &builtin.origin)));
+    functions.chain(builtins).collect()
 }

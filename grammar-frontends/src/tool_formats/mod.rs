@@ -37,8 +37,8 @@
 //!
 //! # Errors
 //!
-//! [`Diagnostics`](crate::Diagnostics) with a JSON pointer into the request and the codes `tools/syntax`, `tools/malformed` and
-//! `tools/family`. Schemas are looked into when the structure is compiled; what is wrong with them is reported at
+//! [`Diagnostics`](crate::Diagnostics) with a JSON pointer into the request and the codes `tools/syntax`, `tools/malformed`,
+//! `tools/limit` and `tools/family`. Schemas are looked into when the structure is compiled; what is wrong with them is reported at
 //! their places in the request too.
 //!
 //! # In this folder

@@ -8,6 +8,9 @@ use crate::json::{JsonObject, JsonValue};
 use crate::json_schema::Spelling;
 use crate::structural_tag::MemberOrder;
 
+/// The most tools of a request. A structural tag repeats each of them, and marks around it.
+const MAX_TOOLS: usize = 10_000;
+
 /// Tools, which of them may be called, and what else the answer may hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolRequest {
@@ -212,6 +215,13 @@ fn present<'v>(members: &'v JsonObject, key: &str) -> Option<&'v JsonValue> {
 }
 
 fn read_tools(tools: &[JsonValue], at: &str, request: &mut ToolRequest) -> Result<()> {
+    if tools.len() > MAX_TOOLS {
+        let message = format!("a request has at most {MAX_TOOLS} tools");
+        let place = format!("{at}/{MAX_TOOLS}");
+        return Err(Box::new(
+            Diagnostic::error("tools/limit", message).with_pointer(&place).with_hint("offer fewer tools"),
+        ));
+    }
     let mut names = HashSet::new();
     for (index, tool) in tools.iter().enumerate() {
         let pointer = format!("{at}/{index}");
