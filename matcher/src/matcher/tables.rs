@@ -86,12 +86,20 @@ impl<B: Backend> Matcher<B> {
         let mut fuel = Fuel::new(self.grammar.limits().max_work_per_call);
         // The current state comes first: it has to be moved. The others follow from the newest to the oldest,
         // so that a short answer lacks the oldest.
+        let grown_before = next.grown_by();
         let moved = next.engine.tables().import(&full.engine, &states, self.max_growth(next), &mut fuel);
         let moved = moved.inspect_err(|error| {
             if is_full(error) {
                 next.mark_full();
             }
         })?;
+        // A state that nearly fills the tables would soon move again, each time at the price of all of it.
+        let (bytes, limit) =
+            (next.grown_by().saturating_sub(grown_before), self.grammar.limits().max_table_bytes);
+        if bytes > limit - limit / 8 {
+            next.mark_full();
+            return Err(StepError::OutOfMemory { bytes, limit });
+        }
         let Some((&state, before)) = moved.split_first() else {
             return Err(StepError::OutOfWork { limit: 0 });
         };

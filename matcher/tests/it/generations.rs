@@ -7,6 +7,7 @@ use grammask_grammar_frontends::ebnf::EbnfOptions;
 use grammask_grammar_ir::Interrupt;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{CompiledGrammar, Compiler, Limits, MatchError, Matcher, Replay};
+use grammask_parser_backend::StepError;
 
 use crate::random::Random;
 
@@ -227,4 +228,15 @@ fn an_ending_takes_about_a_step_for_each_byte() {
     assert!((900..1_001).contains(&ending.len()), "{} bytes", ending.len());
     let new_sets = grammar.stats().tables.sets - before;
     assert!(new_sets <= ending.len() + 100, "{new_sets} sets for {} bytes", ending.len());
+}
+
+/// Text whose nesting alone fills the tables ends in an error, before the tables are begun anew for ever fewer steps.
+#[test]
+fn a_nesting_that_fills_the_tables_moves_few_times() {
+    let grammar = compile(r#"root ::= "a" root "b" | "c" root "d" | "e""#, 2_000_000);
+    let mut matcher = grammar.matcher();
+    let error = (0..1_000_000).find_map(|step| matcher.accept_bytes(&b"ac"[step % 2..][..1]).err()).unwrap();
+    assert!(matches!(error, MatchError::Limit(StepError::OutOfMemory { .. })), "{error}");
+    let (steps, moves) = (matcher.steps(), matcher.stats().moves);
+    assert!(steps > 10_000 && moves < 16, "{steps} steps, {moves} moves");
 }
