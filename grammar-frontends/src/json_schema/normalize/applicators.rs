@@ -29,7 +29,7 @@ pub(crate) const UNTYPED_KEYWORDS: &[(&str, Draft, KeywordReader)] = &[
     ("enum", Draft::Draft4, enumeration),
     ("const", Draft::Draft6, constant),
     ("$ref", Draft::Draft4, referenced),
-    ("allOf", Draft::Draft4, all_of),
+    ("allOf", Draft::Draft4, all_of_alone),
     ("anyOf", Draft::Draft4, any_of),
     ("oneOf", Draft::Draft4, one_of),
     ("not", Draft::Draft4, not),
@@ -90,12 +90,30 @@ fn referenced<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalFor
     n.norm_copy(goal)
 }
 
-fn all_of<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+/// Without a context; [`schema_norm`](Normalizer::schema_norm) gives one.
+fn all_of_alone<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
+    all_of(n, at, NormalForm::any())
+}
+
+/// The values of a context that satisfy all branches. A branch with `oneOf` is read within the context and the branches
+/// before it.
+pub(crate) fn all_of<'s>(
+    n: &mut Normalizer<'s>,
+    at: KeywordAt<'s>,
+    mut context: NormalForm<'s>,
+) -> Result<NormalForm<'s>> {
     let KeywordAt { node, value, .. } = at;
     let mut norm = NormalForm::any();
     // Texts that are excluded one by one are conjoined at once.
     let mut excluded: Vec<&'s str> = Vec::new();
     for branch in n.branches(node, "allOf", value)? {
+        if let Some(schema) = n.with_one_of(branch)
+            && let Ok(both) = n.conjoin(&context, &norm)
+            && let Ok(within) = n.one_of_within(schema, &both)?
+        {
+            (context, norm) = (within, NormalForm::any());
+            continue;
+        }
         let part = n.norm(branch)?;
         if let Some(texts) = part.only_excluded_texts() {
             n.algebra.work.charge(1 + texts.len());
@@ -114,7 +132,11 @@ fn all_of<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s
             Err(TooManyAlternatives) => n.too_many(node, Some("allOf"))?,
         }
     }
-    Ok(norm)
+    match n.conjoin(&context, &norm) {
+        Ok(both) => context = both,
+        Err(TooManyAlternatives) => n.too_many(node, Some("allOf"))?,
+    }
+    Ok(context)
 }
 
 fn any_of<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {

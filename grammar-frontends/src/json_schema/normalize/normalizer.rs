@@ -262,36 +262,40 @@ impl<'s> Normalizer<'s> {
             return Ok(Rc::clone(known));
         }
         let node = self.atom_node(atom);
-        // Reading a schema reads those that it refers to or applies in place. The nesting of these calls is
-        // bounded here.
-        if self.open.len() >= self.options.limits.depth {
-            let error = limit_error("depth", self.options.limits.depth);
-            return Err(Box::new(error.with_pointer(self.document.pointer(node))));
-        }
         let type_only = self.type_only(atom);
         if let Some(known) = type_only.and_then(|type_only| self.type_only_norms[type_only].as_ref()) {
             return Ok(Rc::clone(known));
         }
-        // The schema is being read further out, and no item or member lies between: it is defined by itself.
-        if !self.open.insert(atom) {
-            return Err(self.refers_to_itself(node));
-        }
-        let norm = match atom {
-            Atom::Schema(node) => match self.only_reference(node) {
-                Ok(Some(target)) => self.norm(target),
-                Ok(None) => self.schema_norm(node).map(Rc::new),
-                Err(error) => Err(error),
+        let norm = self.opened(atom, |this| match atom {
+            Atom::Schema(node) => match this.only_reference(node)? {
+                Some(target) => this.norm(target),
+                None => this.schema_norm(node).map(Rc::new),
             },
-            Atom::Const(node) => self.const_norm(node).map(Rc::new),
-            Atom::Not(goal) => self.negation(goal, node).map(Rc::new),
-        };
-        self.open.remove(&atom);
-        let norm = norm?;
+            Atom::Const(node) => this.const_norm(node).map(Rc::new),
+            Atom::Not(goal) => this.negation(goal, node).map(Rc::new),
+        })?;
         self.atoms.insert(atom, Rc::clone(&norm));
         if let Some(type_only) = type_only {
             self.type_only_norms[type_only] = Some(Rc::clone(&norm));
         }
         Ok(norm)
+    }
+
+    /// Reads what an atom stands for. Reading a schema reads those that it refers to or applies in place. The nesting of these
+    /// calls is bounded here.
+    pub(super) fn opened<T>(&mut self, atom: Atom, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let node = self.atom_node(atom);
+        if self.open.len() >= self.options.limits.depth {
+            let error = limit_error("depth", self.options.limits.depth);
+            return Err(Box::new(error.with_pointer(self.document.pointer(node))));
+        }
+        // The schema is being read further out, and no item or member lies between: it is defined by itself.
+        if !self.open.insert(atom) {
+            return Err(self.refers_to_itself(node));
+        }
+        let read = read(self);
+        self.open.remove(&atom);
+        read
     }
 
     pub(super) fn refers_to_itself(&self, node: NodeId) -> Box<Diagnostic> {

@@ -2,7 +2,7 @@
 
 use grammask_grammar_ir::shorten;
 
-use super::applicators::UNTYPED_KEYWORDS;
+use super::applicators::{UNTYPED_KEYWORDS, all_of};
 use super::normalizer::{KeywordAt, Normalizer};
 use super::{arrays, numbers, objects, strings, unevaluated};
 use crate::diagnostic::Result;
@@ -12,6 +12,7 @@ use crate::json_schema::document::keyword_table;
 use crate::json_schema::document::nodes::PathStep;
 use crate::json_schema::document::pointer::escape;
 use crate::json_schema::report::{OTHER_DRAFT, ReportEntry, Treatment};
+use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
 
 impl<'s> Normalizer<'s> {
@@ -32,7 +33,40 @@ impl<'s> Normalizer<'s> {
         if unevaluated::has_unevaluated_keyword(members, self.document.draft(node)) {
             return unevaluated::schema_norm(self, node);
         }
-        let mut norm = self.typed_keywords(node, members)?;
+        let norm = self.typed_keywords(node, members)?;
+        self.untyped_keywords(node, members, norm)
+    }
+
+    /// A schema with `oneOf` that can be read within a context.
+    pub(crate) fn with_one_of(&self, goal: GoalId) -> Option<(NodeId, &'s Members<'s>)> {
+        let &[Atom::Schema(node)] = self.algebra.goals.atoms(goal) else { return None };
+        let members = self.document.value(node).as_object()?;
+        let draft = self.document.draft(node);
+        let is_other = unevaluated::has_unevaluated_keyword(members, draft)
+            || members.contains_key("$ref") && draft.ref_hides_siblings();
+        (!is_other && members.contains_key("oneOf")).then_some((node, members))
+    }
+
+    /// The values of a context that satisfy such a schema. The context tells its alternatives apart by the members that it
+    /// requires.
+    pub(crate) fn one_of_within(
+        &mut self,
+        (node, members): (NodeId, &'s Members<'s>),
+        context: &NormalForm<'s>,
+    ) -> Result<Result<NormalForm<'s>, TooManyAlternatives>> {
+        self.report_keywords(node, members);
+        let typed = self.typed_keywords(node, members)?;
+        let Ok(norm) = self.conjoin(context, &typed) else { return Ok(Err(TooManyAlternatives)) };
+        self.opened(Atom::Schema(node), |this| this.untyped_keywords(node, members, norm)).map(Ok)
+    }
+
+    /// The values of a normal form that satisfy the keywords that speak about every type.
+    fn untyped_keywords(
+        &mut self,
+        node: NodeId,
+        members: &'s Members<'s>,
+        mut norm: NormalForm<'s>,
+    ) -> Result<NormalForm<'s>> {
         for &(keyword, since, read) in UNTYPED_KEYWORDS {
             let Some(value) = members.get(keyword) else { continue };
             if self.document.draft(node) < since {
@@ -43,6 +77,8 @@ impl<'s> Normalizer<'s> {
             }
             if keyword == "oneOf" {
                 norm = self.one_of(node, value, &norm)?;
+            } else if keyword == "allOf" {
+                norm = all_of(self, KeywordAt { node, members, keyword, value }, norm)?;
             } else if keyword == "not" {
                 let goal = self.subschema(node, PathStep::Keyword("not"), value)?;
                 match self.subtract_goal(&norm, goal)? {

@@ -251,14 +251,31 @@ impl<'s> ObjectShape<'s> {
         let mut push = |holds: Self, fails: Self| {
             result.push(Condition { holds: holds.normalized(), fails: fails.normalized() });
         };
-        for property in &self.properties {
-            let with = |value, presence| Self::with_property(property.name, value, presence);
-            if property.presence == Presence::Required {
-                push(with(GoalId::ANY, Presence::Required), with(GoalId::NEVER, Presence::Optional));
-            }
-            if property.value != GoalId::ANY {
-                let value = goals.not(property.value);
-                push(with(property.value, Presence::Optional), with(value, Presence::Required));
+        for (index, property) in self.properties.iter().enumerate() {
+            // Names that are declared before it may be there, and keep their order.
+            let before: Vec<&str> = self.properties[..index]
+                .iter()
+                .filter(|before| before.origin == PropertyOrigin::Declared)
+                .map(|before| before.name)
+                .collect();
+            goals.work.charge(before.len());
+            let with = |value, presence| {
+                let mut shape = Self::with_property(property.name, value, presence);
+                let origin = PropertyOrigin::Mentioned;
+                let any = |&name| Property { name, value: GoalId::ANY, presence: Presence::Optional, origin };
+                shape.properties.splice(..0, before.iter().map(any));
+                shape
+            };
+            let other = goals.not(property.value);
+            match property.presence {
+                // An object without the member fails, as one with another value does: both are one shape.
+                Presence::Required => {
+                    push(with(property.value, Presence::Required), with(other, Presence::Optional));
+                }
+                Presence::Optional if property.value == GoalId::ANY => {}
+                Presence::Optional => {
+                    push(with(property.value, Presence::Optional), with(other, Presence::Required));
+                }
             }
         }
         for cell in self.cells.iter().filter(|cell| cell.value != GoalId::ANY) {
