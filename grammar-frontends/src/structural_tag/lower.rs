@@ -5,7 +5,7 @@
 //! ([`FormatLowering::terminated`]), as stop strings of one dispatch. Text and end in a sequence would be the
 //! same language, read in two ways at every byte with which an end may begin.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use super::format::{
 use super::options::StructuralTagOptions;
 use super::place::{Place, embedded, grammar_error, unsupported};
 use super::tag_parts::{TagExtent, TagTemplate};
-use super::text_search::{Prefixes, StringSearch};
+use super::text_search::{Prefixes, StringSearch, tails};
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
@@ -103,6 +103,9 @@ enum SchemaPlacement {
     /// A rule stands for each.
     Separate,
 }
+
+/// Bytes of pairs of strings that are compared: a tenth of a second.
+const MAX_COMPARED: usize = 50_000_000;
 
 struct FormatLowering<'o> {
     builder: GrammarBuilder,
@@ -278,62 +281,78 @@ impl<'o> FormatLowering<'o> {
 
     /// Free text, and the ends where there are any.
     fn any_text(&mut self, text: &AnyText, ends: &[Box<str>], place: &Place<'_>) -> Result<ExprId> {
-        if let Some(most) = text.max_tokens {
-            return self.counted_text(text, most, ends, place);
+        if text.max_tokens.is_none() && text.max_chars.is_none() {
+            return self.dispatched(TagDispatch::new(), &text.excludes, ends, place);
         }
-        Ok(match text.max_chars {
-            Some(most) => self.bounded_text(text, ends, most),
-            None => self.dispatched(TagDispatch::new(), &text.excludes, ends),
+        let excluded = text.excludes.iter().chain(ends).map(|text| &**text);
+        let excluded: Vec<&str> = excluded.filter(|text| !text.is_empty()).collect();
+        self.before_ends(&excluded, ends, place, |this, tails| {
+            let body = this.text_without(&excluded, tails, text.max_chars);
+            let Some(most) = text.max_tokens else { return Ok(body) };
+            // The ends are no part of what is counted.
+            let Some(max_tokens) = NonZeroU32::new(most) else { return Ok(this.builder.empty()) };
+            let rule = this.builder.declare_fresh("text").map_err(|error| grammar_error(place, &error))?;
+            this.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+            this.builder
+                .set_options(rule, RuleOptions { max_tokens: Some(max_tokens), ..RuleOptions::default() });
+            Ok(this.builder.rule(rule))
         })
     }
 
-    /// Free text of at most this many tokens, and the ends where there are any. The ends are no part of what
-    /// is counted.
-    fn counted_text(
-        &mut self,
-        text: &AnyText,
-        most: u32,
-        ends: &[Box<str>],
-        place: &Place<'_>,
-    ) -> Result<ExprId> {
-        let Some(max_tokens) = NonZeroU32::new(most) else {
-            let nothing = self.builder.empty();
-            return Ok(self.with_end(nothing, ends));
-        };
-        let excluded = text.excludes.iter().chain(ends).filter(|text| !text.is_empty());
-        let body = match text.max_chars {
-            Some(_) => {
-                let excludes = excluded.cloned().collect();
-                self.any_text(&AnyText { excludes, max_tokens: None, ..text.clone() }, &[], place)?
-            }
-            None => {
-                let excludes: Vec<_> = excluded.cloned().collect();
-                self.dispatched(TagDispatch::new(), &excludes, &[])
-            }
-        };
-        let rule = self.builder.declare_fresh("text").map_err(|error| grammar_error(place, &error))?;
-        self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
-        self.builder
-            .set_options(rule, RuleOptions { max_tokens: Some(max_tokens), ..RuleOptions::default() });
-        let text = self.builder.rule(rule);
-        Ok(self.with_end(text, ends))
+    /// Free text of at most `most` characters that holds no excluded text and has none of the tails.
+    fn text_without(&mut self, excluded: &[&str], tails: &[&str], most: Option<u32>) -> ExprId {
+        if tails.is_empty() && most.is_none() {
+            let mut dispatch = TagDispatch::new();
+            dispatch.excludes.extend(excluded.iter().map(|&text| Pattern::from(text)));
+            return self.builder.tag_dispatch(dispatch);
+        }
+        let any = self.builder.any_char();
+        let around = self.builder.repeat(any, 0, None);
+        let [excluded, tails] = [excluded, tails].map(|texts| {
+            let texts: Vec<ExprId> = texts.iter().map(|text| self.builder.literal(text)).collect();
+            (!texts.is_empty()).then(|| self.builder.choice(texts))
+        });
+        let mut operands = Vec::new();
+        if let Some(excluded) = excluded {
+            let holding = self.builder.sequence([around, excluded, around]);
+            operands.push(self.builder.complement(holding));
+        }
+        if let Some(tails) = tails {
+            let ending = self.builder.sequence([around, tails]);
+            operands.push(self.builder.complement(ending));
+        }
+        if most.is_some() || operands.is_empty() {
+            operands.push(self.builder.repeat(any, 0, most));
+        }
+        match operands[..] {
+            [one] => one,
+            _ => self.builder.intersection(operands),
+        }
     }
 
-    /// Free text of at most this many characters, and the ends where there are any.
-    fn bounded_text(&mut self, text: &AnyText, ends: &[Box<str>], most: u32) -> ExprId {
-        let any = self.builder.any_char();
-        let bounded = self.builder.repeat(any, 0, Some(most));
-        let excluded = text.excludes.iter().chain(ends).filter(|text| !text.is_empty());
-        let excluded: Vec<ExprId> = excluded.map(|text| self.builder.literal(text)).collect();
-        let mut body = bounded;
-        if !excluded.is_empty() {
-            let around = self.builder.repeat(any, 0, None);
-            let excluded = self.builder.choice(excluded);
-            let holding = self.builder.sequence([around, excluded, around]);
-            let without = self.builder.complement(holding);
-            body = self.builder.intersection([without, bounded]);
+    /// Each end after a text of which it is the first end, and nothing more where there are no ends. The text before it has
+    /// none of its [`tails`]. Ends with the same tails are written together.
+    fn before_ends(
+        &mut self,
+        texts: &[&str],
+        ends: &[Box<str>],
+        place: &Place<'_>,
+        mut text: impl FnMut(&mut Self, &[&str]) -> Result<ExprId>,
+    ) -> Result<ExprId> {
+        if ends.is_empty() {
+            return text(self, &[]);
         }
-        self.with_end(body, ends)
+        let mut groups: BTreeMap<Vec<&str>, Vec<ExprId>> = BTreeMap::new();
+        for (end, tails) in ends.iter().zip(all_tails(ends, texts, place)?) {
+            groups.entry(tails).or_default().push(self.literal(end));
+        }
+        let mut ways = Vec::with_capacity(groups.len());
+        for (tails, ends) in groups {
+            let text = text(self, &tails)?;
+            let end = self.builder.choice(ends);
+            ways.push(self.builder.sequence([text, end]));
+        }
+        Ok(self.builder.choice(ways))
     }
 
     /// The lowered body, followed by one of the ends if there are any.
@@ -346,20 +365,81 @@ impl<'o> FormatLowering<'o> {
     }
 
     /// A dispatch in free text that holds no excluded strings, and one of the ends where there are any.
-    fn dispatched(&mut self, mut dispatch: TagDispatch, excludes: &[Box<str>], ends: &[Box<str>]) -> ExprId {
-        dispatch.excludes.extend(excludes.iter().map(|text| Pattern::from(&**text)));
+    fn dispatched(
+        &mut self,
+        mut dispatch: TagDispatch,
+        excludes: &[Box<str>],
+        ends: &[Box<str>],
+        place: &Place<'_>,
+    ) -> Result<ExprId> {
         let stops: Vec<&str> = ends.iter().map(|end| &**end).filter(|end| !end.is_empty()).collect();
-        let stops_once = dispatch.after == AfterDispatch::Loop || dispatch.triggers.is_empty();
-        if !stops_once || has_overlap(&dispatch, excludes, &stops) {
-            dispatch.excludes.extend(stops.into_iter().map(Pattern::from));
-            let body = self.builder.tag_dispatch(dispatch);
-            return self.with_end(body, ends);
+        if has_overlap(&dispatch, excludes, &stops) {
+            return self.overlapping(dispatch, excludes, ends, place);
+        }
+        dispatch.excludes.extend(excludes.iter().map(|text| Pattern::from(&**text)));
+        // The text of an end that follows a tag is not searched for.
+        if dispatch.after == AfterDispatch::End && !ends.is_empty() {
+            let end = self.one_of(ends);
+            for (_, body) in &mut dispatch.triggers {
+                *body = self.builder.sequence([*body, end]);
+            }
         }
         if !stops.is_empty() && stops.len() == ends.len() {
             dispatch.end = DispatchEnd::AtStop;
         }
         dispatch.stops.extend(stops.into_iter().map(Pattern::from));
-        self.builder.tag_dispatch(dispatch)
+        Ok(self.builder.tag_dispatch(dispatch))
+    }
+
+    /// The same where ends, triggers and excluded strings are parts of one another, so that a dispatch would complete some
+    /// of them only.
+    fn overlapping(
+        &mut self,
+        dispatch: TagDispatch,
+        excludes: &[Box<str>],
+        ends: &[Box<str>],
+        place: &Place<'_>,
+    ) -> Result<ExprId> {
+        let triggers: Vec<Box<str>> = triggers(&dispatch).map(Into::into).collect();
+        let all = triggers.iter().chain(excludes).chain(ends).map(|text| &**text);
+        let all: Vec<&str> = all.filter(|text| !text.is_empty()).collect();
+        let is_cut = |tails: &Vec<Vec<&str>>| tails.iter().any(|tails| !tails.is_empty());
+        if triggers.is_empty() || !is_cut(&all_tails(ends, &all, place)?) {
+            let without = excludes.iter().chain(ends).map(|text| &**text);
+            let without: Vec<&str> = without.filter(|text| !text.is_empty()).collect();
+            return self.before_ends(&all, ends, place, |this, tails| {
+                if dispatch.triggers.is_empty() {
+                    return Ok(this.text_without(&without, tails, None));
+                }
+                let mut dispatch = dispatch.clone();
+                dispatch.excludes.extend(without.iter().map(|&text| Pattern::from(text)));
+                Ok(this.builder.tag_dispatch(dispatch))
+            });
+        }
+        // Texts before each trigger, and the last one before the end.
+        let last =
+            self.before_ends(&all, ends, place, |this, tails| Ok(this.text_without(&all, tails, None)))?;
+        let tails = all_tails(&triggers, &all, place)?;
+        let mut ways = Vec::with_capacity(triggers.len());
+        for ((trigger, mut tails), (_, body)) in triggers.iter().zip(tails).zip(&dispatch.triggers) {
+            // An excluded string that is complete with a trigger comes first.
+            let excluded = excludes.iter().filter_map(|text| text.strip_suffix(&**trigger));
+            tails.extend(excluded.filter(|tail| !tail.is_empty()));
+            let text = self.text_without(&all, &tails, None);
+            let trigger = self.literal(trigger);
+            ways.push(self.builder.sequence([text, trigger, *body]));
+        }
+        let tag = self.builder.choice(ways);
+        Ok(match dispatch.after {
+            AfterDispatch::Loop => {
+                let tags = self.builder.repeat(tag, 0, None);
+                self.builder.sequence([tags, last])
+            }
+            AfterDispatch::End => {
+                let tag = self.with_end(tag, ends);
+                self.builder.choice([tag, last])
+            }
+        })
     }
 
     /// Beginning, content and end.
@@ -388,7 +468,7 @@ impl<'o> FormatLowering<'o> {
                 Minimum::One => TagExtent::AfterWrittenTrigger(trigger.clone()),
             };
             if let Some(tag) = self.gap(&extent, place)? {
-                return Ok(self.triggered_gap(it, tag, ends));
+                return self.triggered_gap(it, tag, ends, place);
             }
         }
         let first = match it.minimum {
@@ -427,7 +507,7 @@ impl<'o> FormatLowering<'o> {
                 dispatch.triggers.push((Pattern::from(&**trigger), body));
             }
         }
-        let rest = self.dispatched(dispatch, &it.excludes, ends);
+        let rest = self.dispatched(dispatch, &it.excludes, ends, place)?;
         Ok(match first {
             Some(first) => self.builder.sequence([first, rest]),
             None => rest,
@@ -436,7 +516,13 @@ impl<'o> FormatLowering<'o> {
 
     /// As [`triggered_tags`](Self::triggered_tags) with one trigger, after which some expression stands for
     /// all tags.
-    fn triggered_gap(&mut self, it: &TriggeredTags, tag: ExprId, ends: &[Box<str>]) -> ExprId {
+    fn triggered_gap(
+        &mut self,
+        it: &TriggeredTags,
+        tag: ExprId,
+        ends: &[Box<str>],
+        place: &Place<'_>,
+    ) -> Result<ExprId> {
         let first = match (it.minimum, &*it.triggers) {
             (Minimum::One, [trigger]) => {
                 let trigger = self.literal(trigger);
@@ -445,15 +531,15 @@ impl<'o> FormatLowering<'o> {
             _ => None,
         };
         if let (Some(first), AfterMatch::Stop) = (first, it.after_match) {
-            return self.with_end(first, ends);
+            return Ok(self.with_end(first, ends));
         }
         let mut dispatch = TagDispatch::new().after(after(it.after_match));
         dispatch.triggers.extend(it.triggers.iter().map(|trigger| (Pattern::from(&**trigger), tag)));
-        let rest = self.dispatched(dispatch, &it.excludes, ends);
-        match first {
+        let rest = self.dispatched(dispatch, &it.excludes, ends, place)?;
+        Ok(match first {
             Some(first) => self.builder.sequence([first, rest]),
             None => rest,
-        }
+        })
     }
 
     fn token_triggered_tags(
@@ -536,7 +622,7 @@ impl<'o> FormatLowering<'o> {
             let body = self.format(content, &at_rule.index(1))?;
             dispatch.triggers.push((Pattern::from(&**trigger), body));
         }
-        Ok(self.dispatched(dispatch, &it.excludes, &[]))
+        self.dispatched(dispatch, &it.excludes, &[], place)
     }
 
     fn token_dispatch(&mut self, it: &TokenDispatch, place: &Place<'_>) -> Result<ExprId> {
@@ -647,18 +733,21 @@ fn after(after_match: AfterMatch) -> AfterDispatch {
     }
 }
 
+/// The texts among the triggers of a dispatch.
+fn triggers(dispatch: &TagDispatch) -> impl Iterator<Item = &str> {
+    dispatch.triggers.iter().flat_map(|(pattern, _)| pattern.parts()).filter_map(|part| match part {
+        PatternPart::Text(text) => Some(&**text),
+        PatternPart::Token(_) => None,
+    })
+}
+
 /// Whether one of them would never be completed: some stop string is part of another, or a trigger or an
 /// excluded string is part of one, or the reverse.
 fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) -> bool {
-    let triggers = dispatch.triggers.iter().flat_map(|(pattern, _)| pattern.parts());
-    let triggers = triggers.filter_map(|part| match part {
-        PatternPart::Text(text) => Some(&**text),
-        PatternPart::Token(_) => None,
-    });
     if stops.is_empty() {
         return false;
     }
-    let others: Vec<&str> = triggers.chain(excludes.iter().map(|text| &**text)).collect();
+    let others: Vec<&str> = triggers(dispatch).chain(excludes.iter().map(|text| &**text)).collect();
     let (any_stop, any_other) =
         (StringSearch::new(stops.iter().copied()), StringSearch::new(others.iter().copied()));
     let mut met = HashSet::with_capacity(stops.len());
@@ -666,4 +755,18 @@ fn has_overlap(dispatch: &TagDispatch, excludes: &[Box<str>], stops: &[&str]) ->
     among
         || stops.iter().any(|stop| any_other.is_in(stop))
         || others.iter().any(|other| any_stop.is_in(other))
+}
+
+/// For each end its [`tails`].
+fn all_tails<'t>(ends: &[Box<str>], texts: &[&'t str], place: &Place<'_>) -> Result<Vec<Vec<&'t str>>> {
+    let bytes = |texts: &mut dyn Iterator<Item = &str>| texts.map(str::len).sum::<usize>();
+    let (ends_bytes, texts_bytes) =
+        (bytes(&mut ends.iter().map(|end| &**end)), bytes(&mut texts.iter().copied()));
+    let pairs =
+        (ends.len().saturating_mul(texts_bytes)).saturating_add(texts.len().saturating_mul(ends_bytes));
+    if pairs > MAX_COMPARED {
+        let message = "so many ends that are bounded or parts of other strings cannot be told apart";
+        return Err(unsupported(place, message, "use fewer or shorter ends, triggers and excluded strings"));
+    }
+    Ok(ends.iter().map(|end| tails(end, texts)).collect())
 }

@@ -70,6 +70,38 @@ impl<'t> Prefixes<'t> {
     }
 }
 
+/// Tails of a text before an end with which another string is complete before the end is: with a beginning of the end, they
+/// make one of `texts`. Sorted.
+pub(super) fn tails<'t>(end: &str, texts: &[&'t str]) -> Vec<&'t str> {
+    let end = end.as_bytes();
+    // For each beginning of the end the longest shorter one that it ends with, as in the algorithm of Knuth, Morris and Pratt.
+    let mut shorter: Vec<usize> = vec![0; end.len()];
+    let advance = |shorter: &[usize], mut read: usize, byte: u8| {
+        while read > 0 && end.get(read) != Some(&byte) {
+            read = shorter[read - 1];
+        }
+        read + usize::from(end.get(read) == Some(&byte))
+    };
+    for at in 1..end.len() {
+        shorter[at] = advance(&shorter, shorter[at - 1], end[at]);
+    }
+    let mut all: Vec<&'t str> = Vec::new();
+    for &text in texts {
+        let first = all.len();
+        let mut shared = text.bytes().fold(0, |read, byte| advance(&shorter, read, byte));
+        // The longest beginning of the end leaves the shortest tail.
+        while shared > 0 {
+            let tail = text.get(..text.len() - shared).filter(|tail| !tail.is_empty() && shared < end.len());
+            // A tail that ends with another one is excluded with it.
+            all.extend(tail.filter(|tail| !all[first..].iter().any(|shorter| tail.ends_with(shorter))));
+            shared = shorter[shared - 1];
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +142,31 @@ mod tests {
                     (0..some.len()).filter(|&place| text.starts_with(&*some[place])).collect();
                 expected.sort_by_key(|&place| (some[place].len(), place));
                 assert_eq!(prefixes.of(text), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_with_a_tail_completes_a_string_too_early() {
+        let all = short_texts();
+        for end in &all[1..] {
+            for step in 1..4 {
+                let some: Vec<&str> = all[1..].iter().step_by(step).map(|text| &**text).collect();
+                let tails = tails(end, &some);
+                for text in &all {
+                    let whole = format!("{text}{end}");
+                    // One that begins in the text and is complete within the end, before its last letter.
+                    let is_early = some.iter().any(|other| {
+                        let begins = (0..text.len()).filter(|&begin| whole[begin..].starts_with(other));
+                        let mut ends = begins.map(|begin| begin + other.len());
+                        ends.any(|end| end > text.len() && end < whole.len())
+                    });
+                    assert_eq!(
+                        tails.iter().any(|tail| text.ends_with(tail)),
+                        is_early,
+                        "{text} {end} {some:?}"
+                    );
+                }
             }
         }
     }

@@ -25,6 +25,7 @@ mod reports_regex;
 mod robustness;
 mod schema_texts;
 mod structural_tag;
+mod structural_tag_ends;
 mod structural_tag_pieces;
 
 use std::time::Duration;

@@ -1,0 +1,129 @@
+//! Where free text before the end of a tag ends: whatever bounds it, the first end, trigger or excluded string counts.
+
+use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_oracle::Recogniser;
+use serde_json::{Value, json};
+
+/// Texts of up to six letters out of three.
+fn texts() -> Vec<String> {
+    let mut texts = vec![String::new()];
+    let mut at = 0;
+    while texts[at].len() < 6 {
+        texts.extend(["a", "b", "x"].map(|letter| format!("{}{letter}", texts[at])));
+        at += 1;
+    }
+    texts
+}
+
+/// The strings of a tag with free text.
+struct Marks {
+    ends: &'static [&'static str],
+    excludes: &'static [&'static str],
+    triggers: &'static [&'static str],
+    max_chars: Option<usize>,
+    /// Whether tokens are counted, up to more than there are.
+    is_counted: bool,
+    stops_after_first: bool,
+}
+
+impl Marks {
+    /// The tag, with beginnings and ends of inner tags that are letters of their own.
+    fn tag(&self) -> Value {
+        let mut content = match self.triggers {
+            [] => json!({"type": "any_text"}),
+            triggers => {
+                let content = json!({"type": "const_string", "value": ""});
+                let tag =
+                    |trigger: &&str| json!({"type": "tag", "begin": trigger, "content": content, "end": "b"});
+                let tags: Vec<Value> = triggers.iter().map(tag).collect();
+                let mut tags = json!({"type": "triggered_tags", "triggers": triggers, "tags": tags});
+                if self.stops_after_first {
+                    tags["stop_after_first"] = json!(true);
+                }
+                tags
+            }
+        };
+        if !self.excludes.is_empty() {
+            content["excludes"] = json!(self.excludes);
+        }
+        if let Some(most) = self.max_chars {
+            content["max_chars"] = json!(most);
+        }
+        if self.is_counted {
+            content["max_tokens"] = json!(100);
+        }
+        json!({"type": "tag", "begin": "", "content": content, "end": self.ends})
+    }
+
+    /// Whether free text may precede a string that is read after it: it holds no other, and none begins in it and is complete
+    /// before that string is. An excluded string must not be complete with a trigger either.
+    fn may_precede(&self, text: &str, next: &str) -> bool {
+        let whole = format!("{text}{next}");
+        let is_trigger = self.triggers.contains(&next);
+        let is_early = |other: &str, is_excluded: bool| {
+            let mut ends = (0..text.len()).filter(|&begin| whole[begin..].starts_with(other));
+            ends.any(|begin| match begin + other.len() {
+                end if end == whole.len() => next.is_empty() || is_trigger && is_excluded,
+                _ => true,
+            })
+        };
+        text.len() <= self.max_chars.unwrap_or(usize::MAX)
+            && !self.ends.iter().chain(self.triggers).any(|other| is_early(other, false))
+            && !self.excludes.iter().any(|other| is_early(other, true))
+    }
+
+    /// Whether a text is free text with tags in it, up to and with an end.
+    fn allows(&self, text: &str) -> bool {
+        let ends = self
+            .ends
+            .iter()
+            .any(|end| text.strip_suffix(end).is_some_and(|before| self.may_precede(before, end)));
+        let with_tag = |trigger: &&str| {
+            text.match_indices(trigger).any(|(begin, _)| {
+                let rest = text[begin + trigger.len()..].strip_prefix('b');
+                self.may_precede(&text[..begin], trigger)
+                    && rest.is_some_and(|rest| match self.stops_after_first {
+                        true => self.ends.contains(&rest),
+                        false => self.allows(rest),
+                    })
+            })
+        };
+        ends || self.triggers.iter().any(with_tag)
+    }
+}
+
+#[test]
+fn the_first_end_ends_a_tag_whatever_bounds_its_text() {
+    let all = texts();
+    let (mut compared, mut refused) = (0, 0);
+    for ends in [&["xx"][..], &["ab"], &["aba"], &["xx", "b"], &["a", "ab"], &["ba", "aa"], &["axa", "xx"]] {
+        for excludes in [&[][..], &["ab"], &["xa"], &["bx"], &["bb", "xax"]] {
+            for (triggers, stops_after_first) in
+                [(&[][..], false), (&["bb"], false), (&["bb"], true), (&["ax"], true), (&["xa", "bx"], false)]
+            {
+                for (max_chars, is_counted) in
+                    [(None, false), (Some(3), false), (None, true), (Some(3), true)]
+                {
+                    if (max_chars.is_some() || is_counted) && !triggers.is_empty() {
+                        continue;
+                    }
+                    let marks = Marks { ends, excludes, triggers, max_chars, is_counted, stops_after_first };
+                    let tag = json!({"type": "structural_tag", "format": marks.tag()}).to_string();
+                    let options = StructuralTagOptions::default();
+                    let read = StructuralTag::parse(&tag, &options).and_then(|tag| tag.grammar(&options));
+                    let Ok(grammar) = read else {
+                        refused += 1;
+                        continue;
+                    };
+                    let recogniser = Recogniser::new(&grammar);
+                    for text in &all {
+                        assert_eq!(recogniser.accepts(text.as_bytes()), marks.allows(text), "{text} {tag}");
+                    }
+                    compared += 1;
+                }
+            }
+        }
+    }
+    // Triggers that an excluded string or an end completes first are refused.
+    assert!(compared > 5 * refused, "{compared} compared, {refused} refused");
+}
