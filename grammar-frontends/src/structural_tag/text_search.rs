@@ -5,6 +5,9 @@
 
 use grammask_grammar_ir::TextSearch;
 
+/// Bytes that are compared in the time in which a byte of a tail is written into the grammar.
+const COST_OF_TAILS: usize = 100;
+
 /// Strings to look for in others. None where they are too long together; the check of the grammar refuses them then.
 pub(super) struct StringSearch<'t>(Option<TextSearch<'t>>);
 
@@ -71,8 +74,9 @@ impl<'t> Prefixes<'t> {
 }
 
 /// Tails of a text before an end with which another string is complete before the end is: with a beginning of the end, they
-/// make one of `texts`. Sorted.
-pub(super) fn tails<'t>(end: &str, texts: &[&'t str]) -> Vec<&'t str> {
+/// make one of `texts`. Sorted. `None` if that takes more work than is left, in bytes that are compared.
+pub(super) fn tails<'t>(end: &str, texts: &[&'t str], left: &mut usize) -> Option<Vec<&'t str>> {
+    let mut charge = |bytes: usize| left.checked_sub(bytes).map(|now| *left = now);
     let end = end.as_bytes();
     // For each beginning of the end the longest shorter one that it ends with, as in the algorithm of Knuth, Morris and Pratt.
     let mut shorter: Vec<usize> = vec![0; end.len()];
@@ -82,24 +86,32 @@ pub(super) fn tails<'t>(end: &str, texts: &[&'t str]) -> Vec<&'t str> {
         }
         read + usize::from(end.get(read) == Some(&byte))
     };
+    charge(end.len())?;
     for at in 1..end.len() {
         shorter[at] = advance(&shorter, shorter[at - 1], end[at]);
     }
     let mut all: Vec<&'t str> = Vec::new();
     for &text in texts {
+        charge(1 + text.len())?;
         let first = all.len();
         let mut shared = text.bytes().fold(0, |read, byte| advance(&shorter, read, byte));
         // The longest beginning of the end leaves the shortest tail.
         while shared > 0 {
             let tail = text.get(..text.len() - shared).filter(|tail| !tail.is_empty() && shared < end.len());
-            // A tail that ends with another one is excluded with it.
-            all.extend(tail.filter(|tail| !all[first..].iter().any(|shorter| tail.ends_with(shorter))));
+            if let Some(tail) = tail {
+                // A tail that ends with another one is excluded with it.
+                charge(all[first..].iter().map(|shorter| shorter.len()).sum())?;
+                if !all[first..].iter().any(|shorter| tail.ends_with(shorter)) {
+                    charge(tail.len().saturating_mul(COST_OF_TAILS))?;
+                    all.push(tail);
+                }
+            }
             shared = shorter[shared - 1];
         }
     }
     all.sort_unstable();
     all.dedup();
-    all
+    Some(all)
 }
 
 #[cfg(test)]
@@ -152,7 +164,7 @@ mod tests {
         for end in &all[1..] {
             for step in 1..4 {
                 let some: Vec<&str> = all[1..].iter().step_by(step).map(|text| &**text).collect();
-                let tails = tails(end, &some);
+                let tails = tails(end, &some, &mut 1_000_000).unwrap();
                 for text in &all {
                     let whole = format!("{text}{end}");
                     // One that begins in the text and is complete within the end, before its last letter.
@@ -169,5 +181,13 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn strings_with_many_tails_are_given_up() {
+        let [row, other] = ["ab", "ac"].map(|letters| letters.repeat(20_000));
+        assert_eq!(tails(&row, &[&row], &mut 50_000_000), Some(vec!["ab"]));
+        assert_eq!(tails(&row, &[&format!("{row}c{row}")], &mut 50_000_000), None);
+        assert_eq!(tails(&other, &[&row, &row], &mut 50_000), None);
     }
 }
