@@ -78,7 +78,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 46] = [
+const SINGLE: [(&str, [usize; 3], &str); 48] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -104,6 +104,16 @@ const SINGLE: [(&str, [usize; 3], &str); 46] = [
         "itself below oneOf",
         [3, 30, 300],
         r##"{"additionalProperties":{"oneOf":[«{"properties":{"a§":{"$ref":"#"}}}‖,»,{"required":["a"]}]},"maxProperties":3}"##,
+    ),
+    (
+        "not a wide object",
+        [50, 500, 5_000],
+        r#"{"type":"object","not":{"properties":{«"p§":{"type":"string"}‖,»},"required":["p0"]}}"#,
+    ),
+    (
+        "oneOf of wide objects",
+        [50, 500, 5_000],
+        r#"{"oneOf":[{"type":"object","properties":{«"p§":{"type":"string"}‖,»}},{"type":"object","properties":{"x":{"type":"null"}}}]}"#,
     ),
     (
         "chain of dependentRequired",

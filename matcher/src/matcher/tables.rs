@@ -94,11 +94,10 @@ impl<B: Backend> Matcher<B> {
             }
         })?;
         // A state that nearly fills the tables would soon move again, each time at the price of all of it.
-        let (bytes, limit) =
-            (next.grown_by().saturating_sub(grown_before), self.grammar.limits().max_table_bytes);
-        if bytes > limit - limit / 8 {
+        let limit = self.grammar.limits().max_table_bytes;
+        if next.grown_by().saturating_sub(grown_before) > limit - limit / 8 {
             next.mark_full();
-            return Err(StepError::OutOfMemory { bytes, limit });
+            return Err(StepError::OutOfMemory { bytes: full.grown_by(), limit });
         }
         let Some((&state, before)) = moved.split_first() else {
             return Err(StepError::OutOfWork { limit: 0 });

@@ -122,9 +122,12 @@ impl<'s> Normalizer<'s> {
                     if !failing.is_empty() && !self.object_surely_empty(&failing, MAX_PROOF_DEPTH) {
                         next.push(failing);
                     }
+                    if next.len() > limit {
+                        return Err(TooManyAlternatives);
+                    }
                     rest = self.conjoined(&rest, &condition.holds);
                 }
-                if next.len() > limit || self.check_work().is_err() {
+                if self.check_work().is_err() {
                     return Err(TooManyAlternatives);
                 }
             }

@@ -71,6 +71,9 @@ pub(crate) struct ObjectShape<'s> {
     pub(crate) obligations: Vec<MemberObligation<'s>>,
 }
 
+/// Properties of an object whose order its complement keeps.
+const MAX_ORDERED: usize = 16;
+
 impl<'s> ObjectShape<'s> {
     pub(crate) fn any() -> Self {
         Self::with_rest(GoalId::ANY)
@@ -239,9 +242,27 @@ impl<'s> ObjectShape<'s> {
         self.cells.iter().all(|cell| cell.value == GoalId::NEVER)
     }
 
-    /// The objects outside the set.
+    /// The objects outside the set. Those with another value of a property may have the properties that are declared before
+    /// it, in their order. Of many properties the order is left open, because their pairs would make a large grammar.
     pub(crate) fn complement(&self, goals: &mut Goals) -> Vec<Self> {
-        self.conditions(goals).into_iter().map(|condition| condition.fails).collect()
+        let conditions = self.conditions(goals);
+        let is_ordered = self.properties.len() <= MAX_ORDERED;
+        let ordered = |Condition { mut fails, .. }: Condition<'s>| {
+            let [property] = &*fails.properties else { return fails };
+            let name = property.name;
+            let before = self.properties.iter().take_while(|before| is_ordered && before.name != name);
+            let declared = before.filter(|before| before.origin == PropertyOrigin::Declared);
+            let any = declared.map(|&Property { name, .. }| Property {
+                name,
+                value: GoalId::ANY,
+                presence: Presence::Optional,
+                origin: PropertyOrigin::Mentioned,
+            });
+            fails.properties.splice(..0, any);
+            goals.work.charge(fails.properties.len());
+            fails
+        };
+        conditions.into_iter().map(ordered).collect()
     }
 
     /// The conditions that the shape is the conjunction of.
@@ -251,21 +272,8 @@ impl<'s> ObjectShape<'s> {
         let mut push = |holds: Self, fails: Self| {
             result.push(Condition { holds: holds.normalized(), fails: fails.normalized() });
         };
-        for (index, property) in self.properties.iter().enumerate() {
-            // Names that are declared before it may be there, and keep their order.
-            let before: Vec<&str> = self.properties[..index]
-                .iter()
-                .filter(|before| before.origin == PropertyOrigin::Declared)
-                .map(|before| before.name)
-                .collect();
-            goals.work.charge(before.len());
-            let with = |value, presence| {
-                let mut shape = Self::with_property(property.name, value, presence);
-                let origin = PropertyOrigin::Mentioned;
-                let any = |&name| Property { name, value: GoalId::ANY, presence: Presence::Optional, origin };
-                shape.properties.splice(..0, before.iter().map(any));
-                shape
-            };
+        for property in &self.properties {
+            let with = |value, presence| Self::with_property(property.name, value, presence);
             let other = goals.not(property.value);
             match property.presence {
                 // An object without the member fails, as one with another value does: both are one shape.
