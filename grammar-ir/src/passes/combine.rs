@@ -1,5 +1,7 @@
 //! Several grammars as one.
 
+use std::ptr;
+
 use crate::builder::GrammarBuilder;
 use crate::error::GrammarError;
 use crate::grammar::Grammar;
@@ -35,8 +37,14 @@ fn combine(
     let mut builder = GrammarBuilder::new();
     let root = builder.declare("root")?;
     let mut roots = Vec::with_capacity(grammars.len());
-    for grammar in grammars {
-        let start = append(&mut builder, grammar)?;
+    // A grammar that is given twice is copied once: doubling one time after time makes no large grammar.
+    let mut copied: HashMap<*const Grammar, RuleId> = HashMap::default();
+    for &grammar in grammars {
+        let start = match copied.get(&ptr::from_ref(grammar)) {
+            Some(&start) => start,
+            None => append(&mut builder, grammar)?,
+        };
+        copied.insert(ptr::from_ref(grammar), start);
         roots.push(builder.rule(start));
     }
     let body = join(&mut builder, roots);

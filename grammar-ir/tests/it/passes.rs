@@ -67,11 +67,10 @@ fn grammars_combine() {
         builder.optional(tail)
     });
     assert_snapshot!(concat(&[&one, &two, &one]).unwrap().to_string(), @r#"
-    root ::= root_1 root_2 root_4
+    root ::= root_1 root_2 root_1
     root_1 ::= "a"+
     root_2 ::= tail?
     tail ::= "b"
-    root_4 ::= "a"+
     "#);
     assert_snapshot!(union(&[&one, &two]).unwrap().to_string(), @r#"
     root ::= root_1 | root_2
@@ -81,6 +80,15 @@ fn grammars_combine() {
     "#);
     assert_snapshot!(concat(&[]).unwrap().to_string(), @r#"root ::= """#);
     assert_snapshot!(union(&[]).unwrap().to_string(), @"root ::= []");
+}
+
+#[test]
+fn doubling_a_grammar_is_not_unfolded() {
+    let mut doubled = grammar(|builder| builder.literal("a"));
+    for _ in 0..40 {
+        doubled = concat(&[&doubled, &doubled]).unwrap();
+    }
+    assert_eq!(doubled.to_string().lines().count(), 41);
 }
 
 /// A grammar that is appended to others has their numbers before its own in every pool, and is the same grammar.
