@@ -11,7 +11,7 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 
-use crate::shell::{EVERYTHING, PEER, cargo, run as run_command};
+use crate::shell::{EVERYTHING, cargo, run as run_command};
 use crate::steps::{Outcome, Report, done};
 use crate::workspace::Workspace;
 use crate::{codegen, instructions, python, test, tidy};
@@ -49,12 +49,11 @@ const OTHERS: [&str; 4] = ["--lib", "--examples", "--bench", "counts"];
 const RUNNING: [Step; 2] = [("examples", examples), ("counts", counts)];
 
 /// Steps beside the tests and these. Those that build come last: they keep both processors busy when they are alone.
-const BESIDE: [Step; 5] = [
+const BESIDE: [Step; 4] = [
     ("python", python),
     ("features", features),
     ("docs", documentation),
     ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
-    ("outside", |workspace| done(test::package_outside(workspace, "examples/backend"))),
 ];
 
 /// The names of all steps.
@@ -97,8 +96,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 fn clippy(workspace: &Workspace) -> Result<Outcome> {
-    // No test runs the peer of the benchmarks: that its calls are right is seen here.
-    let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet", "--features", PEER]);
+    let mut command = cargo(workspace, ["clippy", "--all-targets", "--quiet"]);
     done(run_command(command.args(EVERYTHING).args(["--", "-D", "warnings"])))
 }
 
@@ -116,7 +114,7 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
-    let mut command = cargo(workspace, ["doc", "--no-deps", "--quiet", "--features", PEER]);
+    let mut command = cargo(workspace, ["doc", "--no-deps", "--quiet"]);
     done(run_command(command.args(EVERYTHING).env("RUSTDOCFLAGS", "-D warnings")))
 }
 
