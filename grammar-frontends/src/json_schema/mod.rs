@@ -62,9 +62,11 @@
 //! know, is an annotation. Refused: `idn-hostname`, `idn-email`.
 //!
 //! Texts that a format leaves out are not accepted under `not` either: `not` accepts the texts that certainly
-//! do not obey the format. For `regex` no such texts are known, so `not` around it is refused. For a schema
-//! that asks for a mailbox or a host name and a pattern, some texts are left out whose host names have more
-//! than 63 characters. A product of the automata of all would be too large.
+//! do not obey the format. For `regex` no such texts are known, so `not` around it is refused.
+//!
+//! Beside a pattern that some of them do not match, some mailboxes and host names are left out. They have more than three
+//! labels or 63 characters in the host name. A product of the automata of all would be too large. The same holds for
+//! arguments of tools that are not written as JSON.
 //!
 //! # Not supported
 //!

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
-use grammask_grammar_ir::GrammarBuilder;
+use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use super::containers::MemberText;
 use super::lowering::SchemaLowering;
@@ -15,7 +15,6 @@ use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::FreeNames;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::inhabited;
-use crate::json_schema::sets::normal_form::Algebra;
 use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
 use crate::json_schema::sets::string_shape::StringShape;
 
@@ -46,10 +45,15 @@ impl<'s> SchemaLowering<'s> {
 
     /// The strings of a shape as an automaton, where that takes few steps.
     pub(super) fn text_automaton(&self, shape: &StringShape<'s>) -> Option<TextAutomaton> {
-        let Algebra { tests, work, .. } = &self.normalizer.algebra;
         let mut builder = GrammarBuilder::new();
-        let text = inhabited::expression_within(&mut builder, shape, tests)?;
-        let rule = builder.add_rule("root", text).ok()?;
+        let texts = inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests)?;
+        self.texts_of(builder, texts)
+    }
+
+    /// The texts of an expression without rules; `None` where it takes too much work.
+    pub(super) fn texts_of(&self, mut builder: GrammarBuilder, texts: ExprId) -> Option<TextAutomaton> {
+        let work = &self.normalizer.algebra.work;
+        let rule = builder.add_rule("root", texts).ok()?;
         let grammar = builder.finish(rule).ok()?;
         let body = grammar.rule(grammar.root()).body();
         let limits = TextLimits::default().max_steps(MAX_STEPS);

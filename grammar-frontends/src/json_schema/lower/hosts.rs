@@ -6,6 +6,8 @@
 //! whichever rule calls it, so that there are four rules for each number of characters left. A label may be cut in
 //! several ways; all lead to the same rules.
 
+use std::borrow::Cow;
+
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, passes};
 use once_cell::race::OnceBox;
@@ -16,7 +18,7 @@ use crate::json_schema::error::grammar_error;
 use crate::json_schema::options::Escapes;
 use crate::json_schema::sets::hosts::{self, Labels, MAX_HOST, MAX_LOCAL_PART, MAX_MAILBOX};
 use crate::json_schema::sets::string_shape::StringShape;
-use crate::json_schema::sets::text_tests::Polarity;
+use crate::json_schema::sets::text_tests::{Approximation, Polarity, TextTest};
 use crate::json_schema::sets::whole_patterns::whole;
 
 /// The lengths of the pieces. One or none of each row, in this order, are the middle of a label.
@@ -255,6 +257,38 @@ impl CountedText {
 }
 
 impl<'s> SchemaLowering<'s> {
+    /// A shape without the patterns that every text of its host names or mailboxes matches. Many schemas have such a
+    /// pattern beside the format, and the format alone can be counted.
+    pub(super) fn without_implied_patterns<'a>(
+        &self,
+        shape: &'a StringShape<'s>,
+    ) -> Cow<'a, StringShape<'s>> {
+        let tests = &self.normalizer.algebra.tests;
+        let format_at = |test: &TextTest| {
+            let format = tests.format_of(test.test).filter(|_| test.sense == Polarity::Holds)?;
+            Some((format.labels()?, format.name == "email"))
+        };
+        let format = shape.tests.iter().find_map(format_at).filter(|_| shape.tests.len() > 1);
+        let Some((labels, is_mailbox)) = format else { return Cow::Borrowed(shape) };
+        let is_implied = |test: &TextTest| {
+            if test.sense == Polarity::Fails || tests.format_of(test.test).is_some() {
+                return false;
+            }
+            let mut builder = GrammarBuilder::new();
+            let others = || {
+                let texts = hosts::of_any_length(&mut builder, labels, is_mailbox)?;
+                let pattern = tests.build(test.test, Approximation::Within, &mut builder)?;
+                let others = builder.complement(pattern);
+                let others = builder.intersection([texts, others]);
+                self.texts_of(builder, others)
+            };
+            others().is_some_and(|others| others.is_empty())
+        };
+        let mut shape = shape.clone();
+        shape.tests.retain(|test| !is_implied(test));
+        Cow::Owned(shape)
+    }
+
     /// The strings of a shape that asks for a host name or a mailbox and at most for a length; `None` for another one.
     pub(super) fn counted_format(&mut self, shape: &StringShape<'s>) -> Result<Option<ExprId>> {
         let tests = &self.normalizer.algebra.tests;

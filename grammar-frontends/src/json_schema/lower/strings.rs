@@ -112,6 +112,7 @@ impl<'s> SchemaLowering<'s> {
                 return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
             }
         }
+        let shape = &*self.without_implied_patterns(shape);
         if let Some(text) = self.counted_format(shape)? {
             if let Some(places) = &mut self.normalizer.rule_origins {
                 places.text(shape, &self.normalizer.algebra.tests, node);
@@ -303,6 +304,7 @@ impl<'s> SchemaLowering<'s> {
         if min == 0 && max.is_none() {
             return Ok(None);
         }
+        let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
         let length = max.unwrap_or(min).saturating_add(1);
         let weights: Vec<Weight> = shape
             .tests
@@ -320,6 +322,23 @@ impl<'s> SchemaLowering<'s> {
             .collect();
         let limit = self.normalizer.options.limits.states as u64;
         if !weights.is_empty() && counted_states(&weights, length) > limit.saturating_mul(COUNTED_FOR_EACH) {
+            // Tests that have texts in common have fewer states together than their product.
+            if approximation == Approximation::Within
+                && weights.len() > 1
+                && let Some(together) =
+                    self.text_automaton(&StringShape { min: 0, max: None, ..shape.clone() })
+            {
+                let (least, most) = together.length_range().unwrap_or_default();
+                let min = if u64::from(least) >= shape.min { 0 } else { min };
+                let max = max.filter(|&max| most.is_none_or(|most| u64::from(most) > max));
+                let states = (together.state_count() as u64).saturating_mul(length);
+                if min == 0 && max.is_none() {
+                    return Ok(None);
+                }
+                if states <= limit.saturating_mul(MEASURED_FOR_EACH) {
+                    return Ok(Some((fits(min), max.map(fits))));
+                }
+            }
             let keyword = if max.is_some() { "maxLength" } else { "minLength" };
             let reason = format!(
                 "keeping a length of {} beside the pattern or format takes more than {limit} states",
@@ -329,7 +348,6 @@ impl<'s> SchemaLowering<'s> {
             self.normalizer.unsupported(node, keyword, reason, hint)?;
             return Ok(None);
         }
-        let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
         Ok(Some((fits(min), max.map(fits))))
     }
 
@@ -382,6 +400,9 @@ impl<'s> SchemaLowering<'s> {
 /// States of a product with a bound on the length, as they are estimated, for each of the limit: minimising leaves a
 /// small part of them. With the default limit a URI of 2,083 characters is taken.
 const COUNTED_FOR_EACH: u64 = 80;
+
+/// The same where the states of all tests together were counted: no product with a length has more than the engine takes.
+const MEASURED_FOR_EACH: u64 = 20;
 
 /// Sequences and alternatives inside one another whose parts are spelled by themselves.
 const MAX_NESTED_PARTS: u32 = 3;

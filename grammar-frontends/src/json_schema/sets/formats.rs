@@ -96,16 +96,21 @@ pub(crate) const FORMATS: [Format; 20] = {
             "email",
             Draft4,
             "labels with hyphens at their third and fourth place, but for those like `xn--a`; characters beyond \
-            ASCII; beside a pattern, some with host names of more than 63 characters",
+            ASCII; beside a pattern that some do not match, and where they are no JSON, some with host names of more than three labels or 63 characters",
         ),
         Format {
             until: Draft6,
-            ..format("hostname", Draft4, "beside a pattern, some of more than 63 characters")
+            ..format(
+                "hostname",
+                Draft4,
+                "beside a pattern that some do not match, and where they are no JSON, some of more than three labels or 63 characters",
+            )
         },
         format(
             "hostname",
             Draft7,
-            "labels like `xn--a`, whose decoded form tables judge; beside a pattern, some of more than 63 characters",
+            "labels like `xn--a`, whose decoded form tables judge; beside a pattern that some do not match, and where they are no JSON, some of more \
+            than three labels or 63 characters",
         ),
         format("ipv4", Draft4, ""),
         format("ipv6", Draft4, ""),

@@ -80,17 +80,8 @@ const LONG_HOSTS: [(u32, u32); 4] = [(2, 63), (3, 63), (8, 30), (25, 9)];
 /// No label of a name of this many characters is too long.
 const MAX_SHORT_HOST: u32 = MAX_LABEL;
 
-/// Some of the host names of at most this many characters.
+/// Some of the host names of at most this many characters: all short ones with few labels, and some others.
 pub(super) fn some_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
-    let mut ways = long_hosts(builder, labels, most)?;
-    if most < MAX_HOST {
-        ways.push(bounded(builder, &labels.names(None, "*"), most.min(MAX_SHORT_HOST))?);
-    }
-    Some(builder.choice(ways))
-}
-
-/// Names of which some are longer than short ones.
-fn long_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<Vec<ExprId>> {
     let mut ways = Vec::new();
     for (count, longest) in LONG_HOSTS {
         let longest = longest.min(((most + 1) / count).saturating_sub(1));
@@ -100,12 +91,11 @@ fn long_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option
             ways.push(part(builder, &labels.names(Some(longest), &format!("{{0,{}}}", count - 1)))?);
         }
     }
-    Some(ways)
+    if most < MAX_HOST {
+        ways.push(bounded(builder, &labels.names(None, "*"), most.min(MAX_SHORT_HOST))?);
+    }
+    Some(builder.choice(ways))
 }
-
-/// Characters before the sign; 64 at most. Where the whole is bounded, what one of these leaves is the bound of a long
-/// host.
-const LOCAL_PARTS: [u32; 3] = [MAX_LOCAL_PART, 32, 12];
 
 /// Mailboxes of RFC 5321, section 4.1.2, with the bounds of section 4.5.3.1 on their parts.
 pub(super) fn mailbox(
@@ -121,6 +111,20 @@ pub(super) fn mailbox(
     Some(builder.sequence([before, sign, after]))
 }
 
+/// Host names, or mailboxes, whose parts are as long as they like: a small automaton around all of them.
+pub(crate) fn of_any_length(
+    builder: &mut GrammarBuilder,
+    labels: Labels,
+    is_mailbox: bool,
+) -> Option<ExprId> {
+    let hosts = labels.names(None, "*");
+    let texts = match is_mailbox {
+        true => format!("{}@(?:{hosts}|{})", local_part(), literals()),
+        false => hosts,
+    };
+    part(builder, &texts)
+}
+
 /// The part before the sign.
 pub(crate) fn local_part() -> String {
     let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
@@ -133,7 +137,7 @@ pub(crate) fn literals() -> String {
     format!("\\[(?:{}|IPv6:{})\\]", ipv4(), ipv6())
 }
 
-/// Mailboxes of at most this many characters: with short hosts all of them, others as [`LOCAL_PARTS`] says.
+/// Mailboxes of at most this many characters, with short hosts. A product with the length of long ones has too many states.
 pub(super) fn mailbox_up_to(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
     // One character, the sign and 64 others, or the reverse: no part is too long.
     let is_short = most <= 2 + MAX_LOCAL_PART;
@@ -151,14 +155,5 @@ pub(super) fn mailbox_up_to(builder: &mut GrammarBuilder, labels: Labels, most: 
         let bound = part(builder, &format!(".{{1,{most}}}"))?;
         return Some(builder.intersection([whole, bound]));
     }
-    let mut ways = vec![whole];
-    for local in LOCAL_PARTS {
-        let hosts = long_hosts(builder, labels, (most - local - 1).min(MAX_HOST))?;
-        if !hosts.is_empty() {
-            let before = bounded(builder, &local_part(), local)?;
-            let after = builder.choice(hosts);
-            ways.push(builder.sequence([before, sign, after]));
-        }
-    }
-    Some(builder.choice(ways))
+    Some(whole)
 }
