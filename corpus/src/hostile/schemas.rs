@@ -78,7 +78,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 48] = [
+const SINGLE: [(&str, [usize; 3], &str); 50] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -161,6 +161,16 @@ const SINGLE: [(&str, [usize; 3], &str); 48] = [
         "long pattern of a length",
         [100, 1_000, 10_000],
         r#"{"type":"string","pattern":"«a?b»","maxLength":§}"#,
+    ),
+    (
+        "addresses of many lengths",
+        [10, 100, 1_000],
+        r#"{"type":"object","properties":{«"p§":{"type":"string","format":"uri","maxLength":2§}‖,»}}"#,
+    ),
+    (
+        "mailboxes of many patterns",
+        [10, 100, 1_000],
+        r#"{"type":"object","properties":{«"p§":{"type":"string","format":"email","pattern":"^[a-z]{§}"}‖,»}}"#,
     ),
     ("long title", [100_000, 1_000_000, 10_000_000], r#"{"title":"«a»"}"#),
     ("long format", [10_000, 100_000, 1_000_000], r#"{"format":"«a»"}"#),

@@ -25,14 +25,11 @@ const TEXT_KEYWORDS: [&str; 6] =
 /// Keywords whose schemas are about the same text.
 const PARTS: [&str; 7] = ["not", "allOf", "anyOf", "oneOf", "if", "then", "else"];
 
-/// The limit on all texts of a grammar together, as messages name it.
-const SUM_OF_TEXTS: &str = "text.max_total_steps";
-
 /// A refusal of a later stage, at the place that it concerns: the schema that the rule was made for. `limits` are
 /// those of that stage.
 ///
-/// It takes as long as compiling the schema, and where one text is too large, the time that the limits give each.
-/// Where all of them together are, none is tried: thousands that are each within the limits took 16 seconds.
+/// It takes as long as compiling the schema, and the time that the limits give one text. Of texts that are within the
+/// limits only some are tried: thousands of them took a minute.
 pub fn located(
     schema: &str,
     options: &JsonSchemaOptions,
@@ -40,8 +37,7 @@ pub fn located(
     limits: &TextLimits,
     (code, message): (&'static str, &str),
 ) -> Diagnostics {
-    let limits = (!message.contains(SUM_OF_TEXTS)).then_some(*limits);
-    let place = place(schema, options, rule, limits);
+    let place = place(schema, options, rule, *limits);
     let Some((pointer, keyword)) = place else {
         return Diagnostic::error(code, message).into();
     };
@@ -57,7 +53,7 @@ fn place(
     schema: &str,
     options: &JsonSchemaOptions,
     rule: Option<&str>,
-    limits: Option<TextLimits>,
+    limits: TextLimits,
 ) -> Option<(String, Option<&'static str>)> {
     let arena = Bump::new();
     let value = json::parse(schema, &arena).ok()?;

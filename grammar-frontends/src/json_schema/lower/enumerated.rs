@@ -25,7 +25,7 @@ const MAX_NAMES: usize = 256;
 const MAX_STEPS: usize = 500_000;
 
 /// Steps that take as long as a unit of work.
-const STEPS_FOR_A_UNIT: usize = 5;
+const STEPS_FOR_A_UNIT: usize = 3;
 
 impl<'s> SchemaLowering<'s> {
     /// The strings of a shape, if there are at most `most`.

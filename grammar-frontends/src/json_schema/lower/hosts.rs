@@ -30,6 +30,12 @@ const LONG_PIECE: u32 = 4;
 /// Characters of a label that are written before the pieces.
 const WRITTEN: u32 = 4;
 
+/// Tests of one shape, if it is tried whether some are implied.
+const MAX_TRIED: usize = 8;
+
+/// Units of work for writing the texts around a format, before their automaton is made.
+const WORK_OF_TRIAL: usize = 10_000;
+
 /// Rules for what is left of a text, and the expressions that they share.
 struct CountedText {
     /// A letter or digit.
@@ -268,12 +274,14 @@ impl<'s> SchemaLowering<'s> {
             let format = tests.format_of(test.test).filter(|_| test.sense == Polarity::Holds)?;
             Some((format.labels()?, format.name == "email"))
         };
-        let format = shape.tests.iter().find_map(format_at).filter(|_| shape.tests.len() > 1);
+        let is_tried = shape.tests.len() > 1 && shape.tests.len() <= MAX_TRIED;
+        let format = shape.tests.iter().find_map(format_at).filter(|_| is_tried);
         let Some((labels, is_mailbox)) = format else { return Cow::Borrowed(shape) };
         let is_implied = |test: &TextTest| {
             if test.sense == Polarity::Fails || tests.format_of(test.test).is_some() {
                 return false;
             }
+            self.normalizer.algebra.work.charge(WORK_OF_TRIAL);
             let mut builder = GrammarBuilder::new();
             let others = || {
                 let texts = hosts::of_any_length(&mut builder, labels, is_mailbox)?;

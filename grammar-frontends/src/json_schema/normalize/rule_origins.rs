@@ -9,10 +9,15 @@ use crate::json_schema::sets::inhabited;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::TextTests;
 
+/// The part of the steps of all texts together that is spent on texts that are small enough.
+const PART_OF_STEPS: usize = 16;
+
 /// The schema of each rule, recorded while a schema is compiled to locate a refusal.
 pub(crate) struct RuleOrigins {
     /// Those of a text by itself, where one of them was too large.
-    limits: Option<TextLimits>,
+    limits: TextLimits,
+    /// Steps that may still be spent on texts that are not.
+    steps_left: usize,
     /// The first rule that was made for a schema, in the order of the rules; those up to the next one are for it too.
     rules: Vec<(RuleId, NodeId)>,
     /// The first schema whose texts pass the limits.
@@ -20,8 +25,9 @@ pub(crate) struct RuleOrigins {
 }
 
 impl RuleOrigins {
-    pub(crate) fn new(limits: Option<TextLimits>) -> Self {
-        Self { limits, rules: Vec::new(), too_large: None }
+    pub(crate) fn new(limits: TextLimits) -> Self {
+        let steps_left = limits.max_total_steps / PART_OF_STEPS;
+        Self { limits, steps_left, rules: Vec::new(), too_large: None }
     }
 
     pub(crate) fn too_large(&self) -> Option<NodeId> {
@@ -32,17 +38,22 @@ impl RuleOrigins {
         self.rules.push((rule, node));
     }
 
-    /// Tries the texts of a shape, unless some were found already.
+    /// Tries the texts of a shape, unless some were found already, or many tried.
     pub(crate) fn text<'s>(&mut self, shape: &StringShape<'s>, tests: &TextTests<'s>, node: NodeId) {
-        let Some(limits) = self.limits.filter(|_| self.too_large.is_none()) else { return };
+        if self.too_large.is_some() || self.steps_left == 0 {
+            return;
+        }
         let mut builder = GrammarBuilder::new();
         let result = inhabited::expression_within(&mut builder, shape, tests).and_then(|text| {
             let rule = builder.add_rule("root", text).ok()?;
             let grammar = builder.finish(rule).ok()?;
-            Some(TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &limits))
+            let body = grammar.rule(grammar.root()).body();
+            Some(TextAutomaton::from_expr_counted(&grammar, body, &self.limits))
         });
-        if result.is_some_and(|result| result.is_err()) {
-            self.too_large = Some(node);
+        match result {
+            Some((Err(_), _)) => self.too_large = Some(node),
+            Some((Ok(_), steps)) => self.steps_left = self.steps_left.saturating_sub(steps),
+            None => {}
         }
     }
 
