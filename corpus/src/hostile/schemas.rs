@@ -163,9 +163,9 @@ const SINGLE: [(&str, [usize; 3], &str); 50] = [
         r#"{"type":"string","pattern":"«a?b»","maxLength":§}"#,
     ),
     (
-        "addresses of many lengths",
-        [10, 100, 1_000],
-        r#"{"type":"object","properties":{«"p§":{"type":"string","format":"uri","maxLength":2§}‖,»}}"#,
+        "addresses of many patterns",
+        [3, 30, 300],
+        r#"{"type":"object","properties":{«"p§":{"type":"string","format":"uri","pattern":"^https?://§","maxLength":300}‖,»}}"#,
     ),
     (
         "mailboxes of many patterns",

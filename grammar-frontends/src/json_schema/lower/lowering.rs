@@ -84,6 +84,8 @@ pub(super) struct SchemaLowering<'s> {
     depth: usize,
     pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
     pub(super) patterns: HashMap<(TestId, Approximation), ExprId>,
+    /// How many products of texts with a length may still be measured.
+    pub(super) measures_left: u32,
     pub(super) shared: HashMap<&'static str, RuleId>,
     /// Texts with the escapes that the caller wants, where these are not all.
     pub(super) spelled: HashMap<ExprId, ExprId>,
@@ -97,6 +99,9 @@ pub(super) struct SchemaLowering<'s> {
     tasks: Vec<(usize, RuleTask<'s>)>,
     pub(super) distinct: DistinctItems<'s>,
 }
+
+/// Products of texts with a length that are measured, where their estimates are too large; 2 ms each.
+const MAX_MEASURES: u32 = 32;
 
 /// Expressions of a schema of about the median size.
 const EXPECTED_EXPRESSIONS: usize = 1 << 10;
@@ -141,6 +146,7 @@ pub(crate) fn lower<'s>(
         punctuations,
         depth: 0,
         strings: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
+        measures_left: MAX_MEASURES,
         patterns: HashMap::default(),
         shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
         spelled: HashMap::default(),

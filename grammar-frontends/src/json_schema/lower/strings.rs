@@ -323,11 +323,11 @@ impl<'s> SchemaLowering<'s> {
         let limit = self.normalizer.options.limits.states as u64;
         if !weights.is_empty() && counted_states(&weights, length) > limit.saturating_mul(COUNTED_FOR_EACH) {
             // Tests that have texts in common have fewer states together than their product.
-            if approximation == Approximation::Within
-                && weights.len() > 1
-                && let Some(together) =
-                    self.text_automaton(&StringShape { min: 0, max: None, ..shape.clone() })
-            {
+            let is_measured =
+                approximation == Approximation::Within && weights.len() > 1 && self.measures_left > 0;
+            self.measures_left -= u32::from(is_measured);
+            let texts = StringShape { min: 0, max: None, ..shape.clone() };
+            if is_measured && let Some(together) = self.text_automaton(&texts) {
                 let (least, most) = together.length_range().unwrap_or_default();
                 let min = if u64::from(least) >= shape.min { 0 } else { min };
                 let max = max.filter(|&max| most.is_none_or(|most| u64::from(most) > max));
