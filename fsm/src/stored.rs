@@ -13,6 +13,7 @@ use once_cell::race::OnceBox;
 use crate::ids::{Grouped, Id, IdVec, Offset, ids};
 use crate::passes::left_recursion::on_cycles;
 use crate::program::byte_classes::ByteClasses;
+use crate::program::missing_parts::MissingParts;
 use crate::program::sub_programs::SubPrograms;
 use crate::program::tables::StateRow;
 use crate::program::tables::{
@@ -387,27 +388,22 @@ struct ClosureState {
     reached: IdVec<StateId, bool>,
     /// Fragments whose calls can be passed.
     passes: IdVec<FragmentId, bool>,
-    ended_parts: IdVec<FragmentId, EndedParts>,
+    /// The parts of a whole that do not end.
+    missing: IdVec<FragmentId, MissingParts>,
     stack: Vec<StateId>,
-}
-
-/// The state of a whole.
-#[derive(Clone, Copy, Default)]
-struct EndedParts {
-    /// Parts that end, up to `once`; and of these the required ones.
-    single: u32,
-    required: u32,
-    repeatable: bool,
-    separator: bool,
 }
 
 impl ClosureState {
     fn new(program: &Program) -> Self {
         let optional = |fragment: &Fragment| fragment.count.is_some_and(|count| count.min == 0);
+        let missing = |fragment: &Fragment| match &fragment.role {
+            Role::Permutation(whole) => MissingParts::of(whole.required, whole.once, whole.min),
+            _ => MissingParts::default(),
+        };
         let mut this = Self {
             reached: IdVec::of(false, program.state_count()),
             passes: program.fragments.iter().map(optional).collect(),
-            ended_parts: IdVec::of(EndedParts::default(), program.fragments.len()),
+            missing: program.fragments.iter().map(missing).collect(),
             stack: Vec::new(),
         };
         for state in state_ids(program).filter(|&state| program.state(state).is_final) {
@@ -429,18 +425,6 @@ impl ClosureState {
 
     /// Notes that a part or a separator ends. Whether its whole can end then.
     fn learn(&mut self, program: &Program, inside: FragmentId, whole: FragmentId) -> bool {
-        let Role::Permutation(permutation) = &program.fragment(whole).role else { return false };
-        let ended = &mut self.ended_parts[whole];
-        match program.fragments[inside.index()].role {
-            Role::Part(part) if part >= permutation.once => ended.repeatable = true,
-            Role::Part(part) => {
-                ended.single += 1;
-                ended.required += u32::from(part < permutation.required);
-            }
-            _ => ended.separator = true,
-        }
-        ended.required == permutation.required
-            && (ended.repeatable || ended.single >= permutation.min)
-            && (ended.separator || permutation.min.max(permutation.required) <= 1)
+        self.missing[whole].take(program.fragment(inside).role.as_part())
     }
 }

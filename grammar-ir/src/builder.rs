@@ -8,6 +8,7 @@ use crate::char_class::CharRange;
 use crate::char_class::{complement_ranges, is_normalized, normalize_ranges};
 use crate::dispatch::DispatchData;
 use crate::dispatch::{AfterDispatch, DispatchEnd, Pattern, TagDispatch};
+use crate::equality::{Rules, counterparts};
 use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
 use crate::grammar::{Expr, Grammar, Rule};
@@ -61,6 +62,31 @@ const LIMIT: usize = u32::MAX as usize - 1;
 /// Most operands of sequences, choices and intersections taken together. Splicing a shared sequence copies
 /// its parts, so a few dozen calls could otherwise ask for any amount of memory.
 const OPERAND_LIMIT: usize = 1 << 24;
+
+/// The most common rules of grammars that were copied into one: each further grammar is compared with them.
+const MAX_COMMON: usize = 64;
+
+/// The most expressions of such a rule that are compared.
+const MAX_COMMON_EXPRESSIONS: usize = 1 << 14;
+
+impl Rules for GrammarBuilder {
+    fn pools(&self) -> Pools<'_> {
+        Pools {
+            nodes: &self.nodes,
+            children: &self.children,
+            bytes: &self.bytes,
+            ranges: &self.ranges,
+            tokens: &self.tokens,
+            dispatches: &self.dispatches,
+            counts: &self.counts,
+        }
+    }
+
+    fn plain_body(&self, rule: RuleId) -> Option<ExprId> {
+        let rule = &self.rules[rule.index()];
+        rule.body.filter(|_| rule.lookahead.is_none() && rule.options.is_empty())
+    }
+}
 
 impl GrammarBuilder {
     /// A builder without rules.
@@ -186,16 +212,7 @@ impl GrammarBuilder {
 
     /// An expression made so far.
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
-        let pools = Pools {
-            nodes: &self.nodes,
-            children: &self.children,
-            bytes: &self.bytes,
-            ranges: &self.ranges,
-            tokens: &self.tokens,
-            dispatches: &self.dispatches,
-            counts: &self.counts,
-        };
-        pools.view(id)
+        self.pools().view(id)
     }
 
     /// Whether an expression made so far reads a token as a whole.
@@ -517,6 +534,31 @@ impl GrammarBuilder {
         Ok(grammar)
     }
 
+    /// For each rule of a grammar the one that is here already, because it belongs to a common rule of both.
+    pub(crate) fn common_with(&self, grammar: &Grammar) -> Vec<Option<RuleId>> {
+        let mut known = vec![None; grammar.rule_count()];
+        for &rule in grammar.common() {
+            if known[rule.index()].is_some() {
+                continue;
+            }
+            // Names that were taken have a number.
+            let name = grammar.rule(rule).name();
+            let namesakes = self.common.iter().filter(|ours| self.rules[ours.index()].name.starts_with(name));
+            let found = namesakes
+                .filter_map(|&ours| counterparts((self, ours), (grammar, rule), MAX_COMMON_EXPRESSIONS))
+                .next();
+            let found = found.into_iter().flat_map(|found| found.rules);
+            known.iter_mut().zip(found).for_each(|(known, found)| *known = known.or(found));
+        }
+        known
+    }
+
+    /// Marks the common rules of a grammar that was copied; `new` are its rules here, where they were copied.
+    pub(crate) fn add_common_of(&mut self, grammar: &Grammar, new: impl Fn(RuleId) -> Option<RuleId>) {
+        let room = MAX_COMMON.saturating_sub(self.common.len());
+        self.common.extend(grammar.common().iter().filter_map(|&rule| new(rule)).take(room));
+    }
+
     /// Copies all rules and expressions of a grammar, and returns its root here. Names that are taken get a number.
     ///
     /// A finished grammar has its normal forms, so its pools are copied as they are, with their numbers moved.
@@ -566,6 +608,7 @@ impl GrammarBuilder {
             (pending.body, pending.lookahead) = (Some(expr(other.body)), other.lookahead.map(expr));
             pending.options = other.options.clone();
         }
+        self.add_common_of(grammar, |common| Some(rule(common)));
         Ok(rule(grammar.root))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::hash::HashSet;
 
-use crate::grammar::{Grammar, Node, Slice};
+use crate::grammar::{Grammar, Node, Pools, Slice};
 use crate::ids::{ExprId, RuleId};
 
 /// Whether rules must have equal names.
@@ -32,6 +32,7 @@ impl Grammar {
         // Pairs that were compared, or are about to be; a shared expression is looked at once.
         let mut met: HashSet<(ExprId, ExprId)> = HashSet::default();
         let mut stack: Vec<(ExprId, ExprId)> = Vec::new();
+        let pools = (self.pools(), other.pools());
         for id in self.rule_ids() {
             let (ours, theirs) = (self.rule(id), other.rule(id));
             if names == Names::Compared && ours.name() != theirs.name() {
@@ -50,7 +51,9 @@ impl Grammar {
                 if !met.insert(pair) {
                     continue;
                 }
-                let Some((ours, theirs)) = operands((self, pair.0), (other, pair.1)) else { return false };
+                let Some((ours, theirs)) = operands((&pools.0, pair.0), (&pools.1, pair.1)) else {
+                    return false;
+                };
                 stack.extend(ours.iter().copied().zip(theirs.iter().copied()));
             }
         }
@@ -72,52 +75,78 @@ impl Grammar {
     /// Rules with options have no counterpart, and each rule of the other grammar has at most one. `None` also where more
     /// than `max_expressions` would have to be compared.
     pub fn counterparts(&self, rule: RuleId, other: &Self, max_expressions: usize) -> Option<Counterparts> {
-        let mut found = Counterparts { rules: vec![None; other.rule_count()], repeated: Vec::new() };
-        let mut met: Vec<Option<ExprId>> = vec![None; other.expr_count()];
-        let mut stack: Vec<(ExprId, ExprId)> = Vec::with_capacity(64);
-        let enter =
-            |(ours, theirs): (RuleId, RuleId), rules: &mut Vec<Option<RuleId>>| match rules[theirs.index()] {
-                Some(known) => (known == ours).then_some(None),
-                None => {
-                    rules[theirs.index()] = Some(ours);
-                    let (ours, theirs) = (self.rule(ours), other.rule(theirs));
-                    let plain = ours.lookahead().is_none() && theirs.lookahead().is_none();
-                    let plain = plain && ours.options().is_empty() && theirs.options().is_empty();
-                    plain.then(|| Some((ours.body(), theirs.body())))
-                }
-            };
-        stack.extend(enter((rule, other.root()), &mut found.rules)?);
-        let mut compared = 0;
-        while let Some((ours, theirs)) = stack.pop() {
-            // A shared expression is looked at once, as long as its counterpart is shared as well.
-            if met[theirs.index()].replace(ours) == Some(ours) {
-                continue;
-            }
-            compared += 1;
-            if compared > max_expressions {
-                return None;
-            }
-            if let (Some(ours), Some(theirs)) = (self.as_rule(ours), other.as_rule(theirs)) {
-                stack.extend(enter((ours, theirs), &mut found.rules)?);
-                continue;
-            }
-            let is_repeat = matches!(self.nodes[ours.index()], Node::Repeat { .. });
-            let (ours, theirs) = operands((self, ours), (other, theirs))?;
-            let pairs = ours.iter().copied().zip(theirs.iter().copied());
-            if is_repeat {
-                found.repeated.extend(pairs.clone());
-            }
-            stack.extend(pairs);
-        }
-        Some(found)
+        counterparts((self, rule), (other, other.root()), max_expressions)
     }
+}
+
+/// A holder of rules and expressions.
+pub(crate) trait Rules {
+    fn pools(&self) -> Pools<'_>;
+
+    /// The body of a rule without options and lookahead.
+    fn plain_body(&self, rule: RuleId) -> Option<ExprId>;
+}
+
+impl Rules for Grammar {
+    fn pools(&self) -> Pools<'_> {
+        self.pools()
+    }
+
+    fn plain_body(&self, rule: RuleId) -> Option<ExprId> {
+        let rule = self.rule(rule);
+        (rule.lookahead().is_none() && rule.options().is_empty()).then(|| rule.body())
+    }
+}
+
+/// See [`Grammar::counterparts`].
+pub(crate) fn counterparts(
+    (ours, rule): (&impl Rules, RuleId),
+    (theirs, other): (&Grammar, RuleId),
+    max_expressions: usize,
+) -> Option<Counterparts> {
+    let mut found = Counterparts { rules: vec![None; theirs.rule_count()], repeated: Vec::new() };
+    let mut met: Vec<Option<ExprId>> = vec![None; theirs.expr_count()];
+    let mut stack: Vec<(ExprId, ExprId)> = Vec::with_capacity(64);
+    let enter = |(our, their): (RuleId, RuleId), rules: &mut Vec<Option<RuleId>>| match rules[their.index()] {
+        Some(known) => (known == our).then_some(None),
+        None => {
+            rules[their.index()] = Some(our);
+            Some(Some((ours.plain_body(our)?, theirs.plain_body(their)?)))
+        }
+    };
+    let pools = (ours.pools(), theirs.pools());
+    stack.extend(enter((rule, other), &mut found.rules)?);
+    let mut compared = 0;
+    while let Some((our, their)) = stack.pop() {
+        // A shared expression is looked at once, as long as its counterpart is shared as well.
+        if met[their.index()].replace(our) == Some(our) {
+            continue;
+        }
+        compared += 1;
+        if compared > max_expressions {
+            return None;
+        }
+        let nodes = (&pools.0.nodes[our.index()], &pools.1.nodes[their.index()]);
+        if let (&Node::Rule(our), &Node::Rule(their)) = nodes {
+            stack.extend(enter((our, their), &mut found.rules)?);
+            continue;
+        }
+        let is_repeat = matches!(nodes.0, Node::Repeat { .. });
+        let (ours, theirs) = operands((&pools.0, our), (&pools.1, their))?;
+        let pairs = ours.iter().copied().zip(theirs.iter().copied());
+        if is_repeat {
+            found.repeated.extend(pairs.clone());
+        }
+        stack.extend(pairs);
+    }
+    Some(found)
 }
 
 /// The operands of two expressions of two grammars that are equal but for these. Looks at what is stored, which is less
 /// work than two views.
 fn operands<'g>(
-    (ours, id): (&'g Grammar, ExprId),
-    (theirs, other): (&'g Grammar, ExprId),
+    (ours, id): (&Pools<'g>, ExprId),
+    (theirs, other): (&Pools<'g>, ExprId),
 ) -> Option<(&'g [ExprId], &'g [ExprId])> {
     let none = |are_same: bool| are_same.then_some((&[][..], &[][..]));
     let all = |one: &Slice, other: &Slice| {

@@ -229,7 +229,7 @@ impl Grammar {
     }
 
     #[inline]
-    fn pools(&self) -> Pools<'_> {
+    pub(crate) fn pools(&self) -> Pools<'_> {
         Pools {
             nodes: &self.nodes,
             children: &self.children,

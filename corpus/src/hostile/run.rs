@@ -1,7 +1,7 @@
 //! Puts an input to a compiler, and says of each call how it ended.
 
 use grammask_grammar_frontends::ebnf::EbnfOptions;
-use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
 use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_grammar_frontends::structural_tag::StructuralTagOptions;
@@ -80,6 +80,9 @@ fn compile<B: BuildBackend>(
     let source = input.source.as_str();
     match &input.syntax {
         Syntax::Schema => compiler.json_schema(source, &JsonSchemaOptions::default()),
+        Syntax::AnyOrder => {
+            compiler.json_schema(source, &JsonSchemaOptions::default().key_order(KeyOrder::Any))
+        }
         Syntax::Ebnf => compiler.ebnf(source, &EbnfOptions::default()),
         Syntax::Gbnf => compiler.gbnf(source, &EbnfOptions::default()),
         Syntax::Lark => compiler.lark(source, &LarkOptions::default()),

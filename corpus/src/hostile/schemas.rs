@@ -236,5 +236,8 @@ pub(super) fn shapes() -> Vec<Shape> {
         let name = format!("schema/{name}");
         shapes.push(Shape::new(name, Syntax::Schema, sizes, source).text(text));
     }
+    // Members in any order are another mechanism.
+    let any_order: Vec<Shape> = shapes.iter().filter_map(Shape::in_any_order).collect();
+    shapes.extend(any_order);
     shapes
 }

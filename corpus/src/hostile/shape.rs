@@ -12,6 +12,8 @@ pub const SEED: u64 = 20;
 pub enum Syntax {
     /// JSON Schema.
     Schema,
+    /// JSON Schema whose members come in any order.
+    AnyOrder,
     /// Our EBNF.
     Ebnf,
     /// GBNF.
@@ -87,6 +89,9 @@ pub struct Input {
     pub seed: u64,
 }
 
+/// Keywords about members contain one of these.
+const MEMBERS: [&str; 4] = ["propert", "Propert", "required", "dependent"];
+
 impl Shape {
     /// A shape of templates.
     pub(super) fn new(name: impl Into<String>, syntax: Syntax, sizes: [usize; 3], source: &str) -> Self {
@@ -108,6 +113,13 @@ impl Shape {
     pub(super) fn calls(mut self, calls: Calls) -> Self {
         self.calls = calls;
         self
+    }
+
+    /// The same schema with members in any order; `None` where it does not speak of members.
+    pub(super) fn in_any_order(&self) -> Option<Self> {
+        let is_about_members = MEMBERS.iter().any(|keyword| self.source.contains(keyword));
+        let name = self.name.replacen("schema/", "any order/", 1);
+        is_about_members.then(|| Self { name, syntax: Syntax::AnyOrder, ..self.clone() })
     }
 
     /// The input of a size. The same seed makes the same input.

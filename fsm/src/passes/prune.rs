@@ -8,11 +8,12 @@
 
 use grammask_grammar_ir::RuleId;
 
-use crate::draft::automata::{Draft, DraftRole, Label};
+use crate::draft::automata::{Draft, DraftPermutation, DraftRole, Label};
 use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId};
 use crate::ids::{Id, IdVec, Rows};
 use crate::passes::ids::{EntryId, WholeId};
 use crate::passes::left_recursion::on_cycles;
+use crate::program::missing_parts::MissingParts;
 
 /// Facts by state and by fragment.
 type States = IdVec<DraftStateId, bool>;
@@ -71,7 +72,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
     // Per fragment a list of the states after its calls: (state, next).
     let mut waiting: IdVec<DraftFragmentId, EntryId> = IdVec::of(EntryId::NONE, draft.fragments.len());
     let mut entries: IdVec<EntryId, (DraftStateId, EntryId)> = IdVec::with_capacity(64);
-    let mut missing_parts = MissingParts::new(draft);
+    let mut wholes = Wholes::new(draft);
     let mut stack: Vec<DraftStateId> = Vec::with_capacity(256);
     for start in draft.starts() {
         reached[start] = true;
@@ -97,7 +98,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
                 next = following;
             }
             // A part may be the one that its whole was missing.
-            known = missing_parts.learn(draft, fragment).filter(|&whole| !productive[whole]);
+            known = wholes.learn(draft, fragment).filter(|&whole| !productive[whole]);
         }
         // Enough to prove that every fragment derives something, which is the usual case.
         if search == Search::UntilProductive && productive[owner] {
@@ -123,57 +124,40 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
 }
 
 /// The parts that permutations still lack to derive something.
-struct MissingParts {
+struct Wholes {
     /// For each fragment that is a part or a separator, its whole's place among those that lack something; none where
     /// nothing lacks anything.
     whole_of: Option<IdVec<DraftFragmentId, WholeId>>,
     /// The wholes, and the parts that each of them misses.
-    wholes: IdVec<WholeId, (DraftFragmentId, Missing)>,
+    wholes: IdVec<WholeId, (DraftFragmentId, MissingParts)>,
 }
 
-struct Missing {
-    /// Required parts that are not known to be productive.
-    required: u32,
-    /// Parts that are still needed to reach the minimum.
-    parts: u32,
-    /// Whether a separator is needed, and not known.
-    separator: bool,
-}
-
-impl MissingParts {
+impl Wholes {
     fn new(draft: &Draft) -> Self {
-        let mut missing_parts = Self { whole_of: None, wholes: IdVec::default() };
+        let mut wholes = Self { whole_of: None, wholes: IdVec::default() };
         for (whole, fragment) in draft.fragments.entries() {
             if let DraftRole::Permutation(permutation) = &fragment.role {
                 let none = || IdVec::of(WholeId::NONE, draft.fragments.len());
-                let whole_of = missing_parts.whole_of.get_or_insert_with(none);
+                let whole_of = wholes.whole_of.get_or_insert_with(none);
                 for &inside in permutation.parts.iter().chain([&permutation.separator]) {
-                    whole_of[inside] = missing_parts.wholes.next_id();
+                    whole_of[inside] = wholes.wholes.next_id();
                 }
-                let (required, parts) = (permutation.required, permutation.min);
-                missing_parts
-                    .wholes
-                    .push((whole, Missing { required, parts, separator: permutation.min > 1 }));
+                let DraftPermutation { required, once, min, .. } = *permutation;
+                wholes.wholes.push((whole, MissingParts::of(required, once, min)));
             }
         }
-        missing_parts
+        wholes
     }
 
     /// Notes that a fragment derives something. Returns its whole if that lacks nothing now.
     fn learn(&mut self, draft: &Draft, fragment: DraftFragmentId) -> Option<DraftFragmentId> {
         let place = self.whole_of.as_ref()?[fragment];
         let (whole, missing) = self.wholes.get_mut(place)?;
-        let whole = *whole;
-        let DraftRole::Permutation(permutation) = &draft.fragments[whole].role else { return None };
-        match draft.fragments[fragment].role {
-            DraftRole::Part(part) if part >= permutation.once => missing.parts = 0,
-            DraftRole::Part(part) => {
-                missing.parts = missing.parts.saturating_sub(1);
-                missing.required -= u32::from(part < permutation.required);
-            }
-            _ => missing.separator = false,
-        }
-        (missing.required == 0 && missing.parts == 0 && !missing.separator).then_some(whole)
+        let part = match draft.fragments[fragment].role {
+            DraftRole::Part(index) => Some(index),
+            _ => None,
+        };
+        missing.take(part).then_some(*whole)
     }
 }
 

@@ -5,13 +5,13 @@
 //! States are finalised in the order of their distance, and a call edge is relaxed when both its target and
 //! the start of its callee are final.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use grammask_grammar_ir::byte_set::{self, ByteSet};
 use grammask_grammar_ir::hash::HashMap;
 
 use crate::ids::{Grouped, Id, IdVec, Offset, ids};
+use crate::program::missing_parts::MissingParts;
 use crate::program::tables::{FragmentId, Permutation, Program, Role, StateId};
 
 /// Distances from the states of a program to the end of their fragment, in bytes.
@@ -140,7 +140,11 @@ struct ShortestLengths<'p> {
     starting: Grouped<StateId, FragmentId>,
     /// The whole of each part in any order and of each separator.
     wholes: HashMap<FragmentId, FragmentId>,
-    queue: BinaryHeap<Reverse<(u64, StateId)>>,
+    /// For each of these wholes the parts that have not settled, and its length. Lengths settle from the least on, so once
+    /// enough of them are known, those are the least ones.
+    lengths: HashMap<FragmentId, (MissingParts, Option<u64>)>,
+    /// States that were reached, by their distance: there are few distances, and many states at each.
+    queue: BTreeMap<u64, Vec<StateId>>,
 }
 
 impl<'p> ShortestLengths<'p> {
@@ -165,12 +169,15 @@ impl<'p> ShortestLengths<'p> {
             callers: Grouped::new(program.fragment_count(), callers),
             starting: Grouped::new(states, starting),
             wholes: HashMap::default(),
-            queue: BinaryHeap::new(),
+            lengths: HashMap::default(),
+            queue: BTreeMap::new(),
         };
         for (whole, fragment) in program.fragments_with_ids() {
             if let Role::Permutation(permutation) = &fragment.role {
                 let inside = permutation.parts.iter().flatten().chain(&permutation.separator);
                 search.wholes.extend(inside.map(|&inside| (inside, whole)));
+                let Permutation { required, once, min, .. } = **permutation;
+                search.lengths.insert(whole, (MissingParts::of(required, once, min), None));
             }
         }
         for id in ids() {
@@ -183,7 +190,12 @@ impl<'p> ShortestLengths<'p> {
     }
 
     fn run(&mut self) {
-        while let Some(Reverse((distance, state))) = self.queue.pop() {
+        while let Some(mut nearest) = self.queue.first_entry() {
+            let distance = *nearest.key();
+            let Some(state) = nearest.get_mut().pop() else {
+                nearest.remove();
+                continue;
+            };
             // A state may be in the queue several times; its first entry has the least distance.
             if std::mem::replace(&mut self.settled[state], true) {
                 continue;
@@ -202,12 +214,29 @@ impl<'p> ShortestLengths<'p> {
             // are settled go on; others do when their target is.
             for place in self.starting.range(state) {
                 let fragment = self.starting.items[place];
-                self.relax_callers(fragment);
-                if let Some(&whole) = self.wholes.get(&fragment) {
-                    self.relax_callers(whole);
+                match self.wholes.get(&fragment) {
+                    Some(&whole) => self.settle_inside(whole, fragment),
+                    None => self.relax_callers(fragment),
                 }
             }
         }
+    }
+
+    /// A part or separator of a whole has settled.
+    fn settle_inside(&mut self, whole: FragmentId, inside: FragmentId) {
+        let program = self.program;
+        let Role::Permutation(permutation) = &program.fragment(whole).role else { return };
+        let Some((missing, known)) = self.lengths.get_mut(&whole) else { return };
+        if !missing.take(program.fragment(inside).role.as_part()) || known.is_some() {
+            return;
+        }
+        let (settled, distance) = (&self.settled, &self.distance);
+        let length = |part: FragmentId| {
+            let start = program.fragment(part).start;
+            settled[start].then(|| distance[start])
+        };
+        *known = parts_length(permutation, (permutation.min, permutation.min - 1), |_| true, length);
+        self.relax_callers(whole);
     }
 
     /// Goes on at the callers of a fragment, if its length is settled.
@@ -227,13 +256,8 @@ impl<'p> ShortestLengths<'p> {
         if fragment.call_is_nullable() {
             return Some(0);
         }
-        if let Role::Permutation(permutation) = &fragment.role {
-            // Lengths settle from the least on, so that those that are known are the least ones.
-            let settled = |part: FragmentId| {
-                let start = self.program.fragment(part).start;
-                self.settled[start].then(|| self.distance[start])
-            };
-            return parts_length(permutation, (permutation.min, permutation.min - 1), |_| true, settled);
+        if let Role::Permutation(_) = &fragment.role {
+            return self.lengths.get(&id)?.1;
         }
         let start = fragment.start;
         let iterations = fragment.count.map_or(1, |count| u64::from(count.min));
@@ -244,7 +268,7 @@ impl<'p> ShortestLengths<'p> {
         let known = &mut self.distance[state];
         if distance < *known {
             *known = distance;
-            self.queue.push(Reverse((distance, state)));
+            self.queue.entry(distance).or_default().push(state);
         }
     }
 }

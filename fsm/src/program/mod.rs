@@ -16,6 +16,7 @@ pub(crate) mod deferred;
 pub(crate) mod sub_programs;
 pub(crate) mod fingerprint;
 pub(crate) mod left_corners;
+pub(crate) mod missing_parts;
 pub(crate) mod distances;
 pub(crate) mod distinct;
 pub(crate) mod used_bytes;

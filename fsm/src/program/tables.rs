@@ -163,6 +163,16 @@ pub enum Role {
     Separator,
 }
 
+impl Role {
+    /// The index of a part in its whole.
+    pub(crate) fn as_part(&self) -> Option<u32> {
+        match self {
+            Self::Part(index) => Some(*index),
+            _ => None,
+        }
+    }
+}
+
 /// Parts in any order. Parts before `once` occur at most once, those before `required` exactly once, others any
 /// number of times.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,6 +7,8 @@ use grammask_grammar_frontends::json_schema::{
     JsonSchemaOptions, KeyOrder, compile, compile_grammar, compile_with_warnings,
 };
 
+use grammask_grammar_frontends::lark::{self, LarkOptions};
+
 use crate::thread_time;
 
 fn rules(schema: &str) -> usize {
@@ -282,6 +284,25 @@ fn formats_are_common_rules() {
     let email = r#""a":{"type":"string","format":"email"}"#;
     let twice = grammar(&format!(r#"{email},"b":{{"type":"string","format":"email"}}"#));
     assert!(twice.rule_count() < grammar(email).rule_count() + 10);
+}
+
+/// Schemas in one grammar have the rules of any value in common, and those are written once.
+#[test]
+fn schemas_of_one_grammar_share_common_rules() {
+    let expressions = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("r{number}")).collect();
+        let mut source = format!("start: {}\n", names.join(" | "));
+        for name in names {
+            let schema = format!(r#"{{"type":"object","properties":{{"{name}":{{"type":"string"}}}}}}"#);
+            writeln!(source, "{name}: %json {schema}").unwrap();
+        }
+        let grammar = lark::parse(&source, &LarkOptions::default()).unwrap();
+        assert_eq!(grammar.common().len(), 3);
+        grammar.expr_count()
+    };
+    let [one, few, many] = [1, 2, 40].map(expressions);
+    assert!(few < one + one / 2, "{one}, {few}");
+    assert!(many - few <= 38 * (few - one), "{few}, {many}");
 }
 
 /// Reports have an entry for many places, each with a pointer to it: long ones are shortened, and warnings are so many at

@@ -9,7 +9,7 @@ use crate::grammar::Node;
 use crate::hash::HashMap;
 use crate::ids::{ExprId, RuleId};
 
-use super::rewrite::copy;
+use super::rewrite::{Copy, copy, copy_rules};
 
 /// The grammar of a text of the first grammar, followed by one of the second, and so on; of the empty text if
 /// there are none. The root is `root`; rules whose names clash get a number.
@@ -52,13 +52,30 @@ fn combine(
     builder.finish(root)
 }
 
-/// Copies all rules of a grammar into a builder, and returns its root there. Names as in [`concat()`].
+/// Copies all rules of a grammar into a builder, and returns its root there. Names as in [`concat()`]. A
+/// [common](Grammar::common) rule that another grammar brought is there already, and is not copied again.
 ///
 /// # Errors
 ///
 /// As for [`concat()`].
 pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId, GrammarError> {
-    builder.append(grammar)
+    let known = builder.common_with(grammar);
+    let root = grammar.root().index();
+    if known.iter().all(Option::is_none) {
+        return builder.append(grammar);
+    }
+    if let Some(root) = known[root] {
+        return Ok(root);
+    }
+    let copied: Vec<RuleId> = grammar.rule_ids().filter(|rule| known[rule.index()].is_none()).collect();
+    let mut rules = known;
+    for &rule in &copied {
+        rules[rule.index()] = Some(builder.declare_fresh(grammar.rule(rule).name())?);
+    }
+    copy_rules(builder, grammar, &copied, &rules, &mut Copy)?;
+    let is_copied = |rule: &RuleId| copied.binary_search(rule).is_ok();
+    builder.add_common_of(grammar, |rule| rules[rule.index()].filter(|_| is_copied(&rule)));
+    Ok(rules[root].expect("each rule is known or copied"))
 }
 
 /// Copies the body of a grammar's root into a builder; `None` where it refers to rules.

@@ -1,6 +1,6 @@
 //! Dropping rules that the root does not mention.
 
-use super::rewrite::{Rewrite, rewrite};
+use super::rewrite::{Copy, rewrite};
 use crate::analysis::reachable;
 use crate::error::GrammarError;
 use crate::grammar::Grammar;
@@ -23,7 +23,3 @@ pub fn drop_unreachable(grammar: &Grammar) -> Result<Grammar, DropUnreachableErr
 pub fn below(grammar: &Grammar, rule: RuleId) -> Result<Grammar, DropUnreachableError> {
     drop_unreachable(&Grammar { root: rule, ..grammar.clone() })
 }
-
-struct Copy;
-
-impl Rewrite for Copy {}

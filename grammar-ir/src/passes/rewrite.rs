@@ -15,24 +15,46 @@ pub(super) trait Rewrite {
     }
 }
 
+/// Changes nothing.
+pub(super) struct Copy;
+
+impl Rewrite for Copy {}
+
 /// Copies the rules to keep. The root must be one of them, and so must all rules that they go on to mention.
 pub(super) fn rewrite(
     grammar: &Grammar,
     keep: impl Fn(RuleId) -> bool,
     pass: &mut impl Rewrite,
 ) -> Result<Grammar, GrammarError> {
-    let mut copier = Copier {
-        grammar,
-        builder: GrammarBuilder::new(),
-        rules: vec![None; grammar.rule_count()],
-        exprs: vec![None; grammar.expr_count()],
-    };
-    // All names before any body: bodies refer to rules in both directions.
-    for id in grammar.rule_ids().filter(|&id| keep(id)) {
-        copier.rules[id.index()] = Some(copier.builder.declare(grammar.rule(id).name())?);
+    let mut builder = GrammarBuilder::new();
+    let kept: Vec<RuleId> = grammar.rule_ids().filter(|&id| keep(id)).collect();
+    let mut rules = vec![None; grammar.rule_count()];
+    for &id in &kept {
+        rules[id.index()] = Some(builder.declare(grammar.rule(id).name())?);
     }
-    for (old, new) in grammar.rule_ids().zip(copier.rules.clone()) {
-        let Some(new) = new else { continue };
+    copy_rules(&mut builder, grammar, &kept, &rules, pass)?;
+    for id in kept {
+        if let (Some(new), Some(span)) = (rules[id.index()], grammar.rule(id).span()) {
+            builder.set_span(new, span);
+        }
+    }
+    for common in grammar.common().iter().filter_map(|&rule| rules[rule.index()]) {
+        builder.add_common(common);
+    }
+    builder.finish(rules[grammar.root().index()].expect("passes keep the root"))
+}
+
+/// Copies the bodies of some rules of a grammar, which `rules` declares. All that they mention is declared there.
+pub(super) fn copy_rules(
+    builder: &mut GrammarBuilder,
+    grammar: &Grammar,
+    kept: &[RuleId],
+    rules: &[Option<RuleId>],
+    pass: &mut impl Rewrite,
+) -> Result<(), GrammarError> {
+    let mut copier = Copier { grammar, builder, rules, exprs: vec![None; grammar.expr_count()] };
+    for &old in kept {
+        let Some(new) = rules[old.index()] else { continue };
         let rule = grammar.rule(old);
         let body = copier.copy(rule.body(), pass);
         copier.builder.define(new, body)?;
@@ -41,15 +63,8 @@ pub(super) fn rewrite(
             copier.builder.set_lookahead(new, lookahead);
         }
         copier.builder.set_options(new, rule.options().clone());
-        if let Some(span) = rule.span() {
-            copier.builder.set_span(new, span);
-        }
     }
-    for common in grammar.common().iter().filter_map(|&rule| copier.rules[rule.index()]) {
-        copier.builder.add_common(common);
-    }
-    let root = copier.rules[grammar.root().index()].expect("passes keep the root");
-    copier.builder.finish(root)
+    Ok(())
 }
 
 /// The same expression in another arena.
@@ -86,8 +101,8 @@ pub(super) fn copy(builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[Exp
 
 struct Copier<'g> {
     grammar: &'g Grammar,
-    builder: GrammarBuilder,
-    rules: Vec<Option<RuleId>>,
+    builder: &'g mut GrammarBuilder,
+    rules: &'g [Option<RuleId>],
     exprs: Vec<Option<ExprId>>,
 }
 
@@ -126,6 +141,6 @@ impl Copier<'_> {
             }
             expr => expr,
         };
-        pass.make(&mut self.builder, expr, operands)
+        pass.make(self.builder, expr, operands)
     }
 }

@@ -121,3 +121,54 @@ fn appended_grammars_are_the_same() {
         }
     }
 }
+
+/// A common rule that was copied already is referred to, whatever it is called now, and the grammars stay the same.
+#[test]
+fn common_rules_are_copied_once() {
+    for seed in 0..200 {
+        let mut rng = random::Rng::new(seed);
+        let kinds =
+            [GrammarOptions::default(), GrammarOptions::context_free(), GrammarOptions::permutation()];
+        let [one, two] = [seed, seed + 1_000].map(|seed| {
+            let grammar = random::any_grammar(&mut random::Rng::new(seed), &kinds[seed as usize % 3]);
+            let mut builder = GrammarBuilder::new();
+            let root = append(&mut builder, &grammar).unwrap();
+            grammar.rule_ids().filter(|_| rng.percent(50)).for_each(|rule| builder.add_common(rule));
+            builder.finish(root).unwrap()
+        });
+        // Both again, below a rule of their own.
+        let around = union(&[&two, &one]).unwrap();
+        let mut builder = GrammarBuilder::new();
+        let grammars = [&one, &two, &around, &one, &two, &around];
+        let appended = grammars.map(|grammar| append(&mut builder, grammar).unwrap());
+        let all: Vec<_> = appended.iter().map(|&rule| builder.rule(rule)).collect();
+        let body = builder.choice(all);
+        let root = builder.declare_fresh("all").unwrap();
+        builder.define(root, body).unwrap();
+        let whole = builder.finish(root).unwrap();
+        for (rule, other) in appended.into_iter().zip(grammars) {
+            assert!(whole.counterparts(rule, other, usize::MAX).is_some(), "seed {seed}:\n{other}\n{whole}");
+        }
+    }
+    let number = |builder: &mut GrammarBuilder| {
+        let digit = builder.literal("1");
+        let digits = builder.repeat(digit, 1, None);
+        let rule = builder.add_rule("number", digits).unwrap();
+        builder.add_common(rule);
+        builder.rule(rule)
+    };
+    let pair = grammar(|builder| {
+        let number = number(builder);
+        builder.sequence([number, number])
+    });
+    let signed = grammar(|builder| {
+        let (sign, number) = (builder.literal("-"), number(builder));
+        builder.sequence([sign, number])
+    });
+    assert_snapshot!(union(&[&pair, &signed]).unwrap().to_string(), @r#"
+    root ::= root_1 | root_3
+    root_1 ::= number number
+    number ::= "1"+
+    root_3 ::= "-" number
+    "#);
+}
