@@ -4,7 +4,7 @@ import grammask
 import pytest
 from grammask.testing import _is_grammar_accept_string as accepts
 
-pytest.importorskip("pydantic")
+pydantic = pytest.importorskip("pydantic")
 
 TOOLS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
@@ -27,6 +27,28 @@ def test_formats_are_models():
     assert grammask.StructuralTag.from_json(tag.model_dump_json()) == tag
     assert accepts(grammar, "<a>x</a>!")
     assert not accepts(grammar, "<a>x!")
+
+
+@pytest.mark.parametrize(
+    ("format", "said"),
+    [
+        ({"type": "x" * 1_000_000}, "Input tag 'xxx"),
+        ({"type": "const_string", "value": ["x" * 1_000_000]}, "valid string"),
+        ({"type": "sequence", "elements": [{"type": "no_type"}] * 10_000}, "format.sequence.elements.1\n"),
+        ({"type": "json_schema", "json_schema": {}, "style": "y" * 1_000_000}, "style"),
+    ],
+)
+def test_an_error_does_not_repeat_its_input(format, said):
+    text = json.dumps({"type": "structural_tag", "format": format})
+    for make in (
+        lambda: grammask.StructuralTag.from_json(text),
+        lambda: grammask.StructuralTag.from_json(json.loads(text)),
+        lambda: grammask.StructuralTag(format=format),
+    ):
+        with pytest.raises(pydantic.ValidationError) as caught:
+            make()
+        assert said in str(caught.value)
+        assert len(str(caught.value)) < 8_000
 
 
 def test_the_older_form(compiler):

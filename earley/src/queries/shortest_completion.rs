@@ -154,7 +154,7 @@ impl CostSearch<'_> {
             NextElement::Part => (remaining.max(1), remaining.max(1) - 1),
             NextElement::Separator => (remaining, remaining),
         };
-        self.distances.parts(self.program, permutation, numbers, |part| !subset.contains(part))
+        self.distances.parts(self.program, open.fragment, numbers, subset.read())
     }
 
     /// Costs of contexts that name one another: of those that are not final the least one is, as Dijkstra found.

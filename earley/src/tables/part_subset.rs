@@ -75,6 +75,11 @@ impl PartSubset {
         size_of::<Self>() + if self.read.spilled() { size_of_val(&*self.read) } else { 0 }
     }
 
+    /// A bit for each part that occurs at most once.
+    pub(crate) fn read(&self) -> &[u64] {
+        &self.read
+    }
+
     pub(crate) fn contains(&self, part: u32) -> bool {
         self.read.get(index(part) / 64).is_some_and(|word| word >> (part % 64) & 1 == 1)
     }

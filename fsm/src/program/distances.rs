@@ -18,6 +18,9 @@ use crate::program::tables::{FragmentId, Permutation, Program, Role, StateId};
 #[derive(Debug)]
 pub struct Distances {
     states: IdVec<StateId, u64>,
+    /// For each fragment whose parts come in any order the lengths of these, beside each other: they are added up for each
+    /// set of parts that were read.
+    parts: HashMap<FragmentId, PartLengths>,
 }
 
 impl Distances {
@@ -25,10 +28,19 @@ impl Distances {
     /// now.
     pub fn new(program: &Program) -> Self {
         // Where that fails, nothing is known to end.
-        let Ok(whole) = program.whole_as_read() else { return Self { states: IdVec::default() } };
+        let Ok(whole) = program.whole_as_read() else {
+            return Self { states: IdVec::default(), parts: HashMap::default() };
+        };
         let mut search = ShortestLengths::new(&whole);
         search.run();
-        Self { states: search.distance }
+        let states = search.distance;
+        let length = |part: FragmentId| Some(states[whole.fragment(part).start]);
+        let parts = whole.fragments_with_ids().filter_map(|(id, fragment)| match &fragment.role {
+            Role::Permutation(permutation) => Some((id, PartLengths::new(permutation, length))),
+            _ => None,
+        });
+        let parts = parts.collect();
+        Self { states, parts }
     }
 
     /// The least number of bytes that lead from a state to the end of its fragment's body; `u64::MAX` for an id of
@@ -37,17 +49,22 @@ impl Distances {
         self.states.get(state).copied().unwrap_or(u64::MAX)
     }
 
-    /// The least number of bytes of `parts` of the parts that are `unread`, all required ones among them, and
-    /// of `separators` separators. `u64::MAX` if there are too few parts.
+    /// The least number of bytes of `parts` of the parts of a fragment that were not `read`, all required ones among them,
+    /// and of `separators` separators. `u64::MAX` if there are too few parts. `read` has a bit for each part that occurs at
+    /// most once.
     pub fn parts(
         &self,
         program: &Program,
-        permutation: &Permutation,
+        fragment: FragmentId,
         (parts, separators): (u32, u32),
-        unread: impl Fn(u32) -> bool,
+        read: &[u64],
     ) -> u64 {
-        let length = |fragment| Some(self.body(program, fragment));
-        parts_length(permutation, (parts, separators), unread, length).unwrap_or(u64::MAX)
+        match (self.parts.get(&fragment), &program.fragment(fragment).role) {
+            (Some(lengths), Role::Permutation(permutation)) => {
+                lengths.of(permutation, (parts, separators), read)
+            }
+            _ => u64::MAX,
+        }
     }
 
     /// The least number of bytes that the body of a fragment reads, once. Panics for an id of another program.
@@ -91,38 +108,62 @@ impl ShortestEnding {
     }
 }
 
-/// See [`Distances::parts`].
-fn parts_length(
-    permutation: &Permutation,
-    (parts, separators): (u32, u32),
-    unread: impl Fn(u32) -> bool,
-    length: impl Fn(FragmentId) -> Option<u64>,
-) -> Option<u64> {
-    let (required, once) = (permutation.required, permutation.once);
-    let part = |index: u32| permutation.parts[Offset::from_raw(index).index()].and_then(&length);
-    let (mut total, mut count) = (0_u64, 0);
-    for index in (0..required).filter(|&index| unread(index)) {
-        total = total.saturating_add(part(index)?);
-        count += 1;
+/// The lengths of parts in any order.
+#[derive(Debug)]
+struct PartLengths {
+    /// `u64::MAX` for one that derives nothing.
+    each: Box<[u64]>,
+    /// The sums of the required parts, 64 by 64: few of these hold both parts that were read and others.
+    required: Box<[u64]>,
+    separator: Option<u64>,
+}
+
+impl PartLengths {
+    /// `None` in `length` for a fragment whose length is not known.
+    fn new(permutation: &Permutation, length: impl Fn(FragmentId) -> Option<u64>) -> Self {
+        let each = permutation.parts.iter().map(|part| part.and_then(&length).unwrap_or(u64::MAX));
+        let each: Box<[u64]> = each.collect();
+        let required = &each[..Offset::from_raw(permutation.required).index()];
+        let sum = |lengths: &[u64]| lengths.iter().fold(0, |sum: u64, &length| sum.saturating_add(length));
+        let required = required.chunks(64).map(sum).collect();
+        Self { required, separator: permutation.separator.and_then(length), each }
     }
-    // All required parts, and then the shortest others: a part that occurs once is taken if it is shorter
-    // than the shortest repeatable one, which serves any number of times.
-    if count < parts {
-        let repeatable = (once..Offset::from_index(permutation.parts.len()).raw()).filter_map(part).min();
-        let mut optional: Vec<u64> =
-            (required..once).filter(|&index| unread(index)).filter_map(part).collect();
-        optional.sort_unstable();
-        let mut optional =
-            optional.into_iter().filter(|&length| repeatable.is_none_or(|other| length < other));
-        for _ in count..parts {
-            total = total.saturating_add(optional.next().or(repeatable)?);
+
+    /// See [`Distances::parts`].
+    fn of(&self, permutation: &Permutation, (parts, separators): (u32, u32), read: &[u64]) -> u64 {
+        let is_read = |part: usize| read.get(part / 64).is_some_and(|word| word >> (part % 64) & 1 == 1);
+        let [required, once] =
+            [permutation.required, permutation.once].map(|part| Offset::from_raw(part).index());
+        let (mut total, mut count) = (0_u64, 0_u32);
+        for (place, &whole) in self.required.iter().enumerate() {
+            let all = u64::MAX >> (64 - (required - 64 * place).min(64));
+            let unread = all & !read.get(place).copied().unwrap_or(0);
+            count += unread.count_ones();
+            if unread == all {
+                total = total.saturating_add(whole);
+                continue;
+            }
+            let parts = 64 * place..required.min(64 * place + 64);
+            for part in parts.filter(|part| unread >> (part % 64) & 1 == 1) {
+                total = total.saturating_add(self.each[part]);
+            }
         }
+        // All required parts, and then the shortest others: a part that occurs once is taken if it is shorter
+        // than the shortest repeatable one, which serves any number of times.
+        if count < parts {
+            let repeatable = self.each[once..].iter().copied().min();
+            let optional = (required..once).filter(|&part| !is_read(part)).map(|part| self.each[part]);
+            let mut optional: Vec<u64> =
+                optional.filter(|&length| repeatable.is_none_or(|other| length < other)).collect();
+            optional.sort_unstable();
+            let mut optional = optional.into_iter();
+            for _ in count..parts {
+                total = total.saturating_add(optional.next().or(repeatable).unwrap_or(u64::MAX));
+            }
+        }
+        let separator = if separators > 0 { self.separator.unwrap_or(u64::MAX) } else { 0 };
+        total.saturating_add(separator.saturating_mul(u64::from(separators)))
     }
-    if separators > 0 {
-        let separator = permutation.separator.and_then(length)?;
-        total = total.saturating_add(separator.saturating_mul(u64::from(separators)));
-    }
-    Some(total)
 }
 
 /// Knuth's algorithm over all states of a program at once.
@@ -235,7 +276,8 @@ impl<'p> ShortestLengths<'p> {
             let start = program.fragment(part).start;
             settled[start].then(|| distance[start])
         };
-        *known = parts_length(permutation, (permutation.min, permutation.min - 1), |_| true, length);
+        let (parts, separators) = (permutation.min, permutation.min - 1);
+        *known = Some(PartLengths::new(permutation, length).of(permutation, (parts, separators), &[]));
         self.relax_callers(whole);
     }
 

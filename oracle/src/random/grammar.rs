@@ -167,6 +167,11 @@ fn build(rng: &mut Rng, options: &GrammarOptions) -> Result<Grammar, GrammarErro
         }
         builder.define(rule, body)?;
     }
+    // The marks come from a copy of the source, so that a seed makes the same grammar with or without them.
+    let mut marks = rng.clone();
+    if marks.percent(25) {
+        rules.iter().filter(|_| marks.percent(40)).for_each(|&rule| builder.add_common(rule));
+    }
     builder.finish(rules[0])
 }
 

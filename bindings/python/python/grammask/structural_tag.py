@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 try:
-    from pydantic import BaseModel, ConfigDict, Field
+    from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+    from pydantic_core import InitErrorDetails, PydanticCustomError
 except ImportError as error:
     raise ImportError("grammask.structural_tag needs pydantic: pip install 'grammask[tool-calls]'") from error
 
@@ -253,11 +254,43 @@ class StructuralTagItem(BaseModel):
     end: str
 
 
+_MOST_ERRORS = 10
+_LONGEST_TEXT = 500
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "..."
+
+
+def _shortened(error: ValidationError) -> ValidationError:
+    """An error without the megabytes of its input: the first errors in it, and the beginnings of their texts."""
+    first = error.errors(include_url=False)[:_MOST_ERRORS]
+    if len(first) == error.error_count() and len(str(error)) <= _MOST_ERRORS * _LONGEST_TEXT:
+        return error
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError(one["type"], "{text}", {"text": _short(one["msg"])}),
+            loc=tuple(_short(key) if isinstance(key, str) else key for key in one["loc"]),
+            input=one["input"],
+        )
+        for one in first
+    ]
+    return ValidationError.from_exception_data(error.title, details)
+
+
 class StructuralTag(BaseModel):
     """A whole structural tag."""
 
     type: Literal["structural_tag"] = "structural_tag"
     format: Format
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _validate(cls, data: Any, handler: ModelWrapValidatorHandler[StructuralTag]) -> StructuralTag:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            raise _shortened(error) from None
 
     @staticmethod
     def from_legacy_structural_tag(tags: list[StructuralTagItem], triggers: list[str]) -> StructuralTag:
