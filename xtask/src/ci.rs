@@ -2,8 +2,8 @@
 //!
 //! All steps share one profile and one set of features (those of the whole workspace), so that nothing is
 //! compiled twice. Clippy and rustdoc share the metadata of dependencies; the tests, the examples and the Python package
-//! share their code. The steps are taken in two rows beside each other, and tests run while others are built, because many
-//! of them keep one processor busy at most.
+//! share their code. The steps are taken in rows beside each other, and tests run while others are built, because many of
+//! them keep one processor busy at most.
 
 use std::process::Command;
 use std::sync::mpsc;
@@ -48,9 +48,11 @@ const OTHERS: [&str; 4] = ["--lib", "--examples", "--bench", "counts"];
 /// Steps after the tests, which run what was built on one processor.
 const RUNNING: [Step; 2] = [("examples", examples), ("counts", counts)];
 
-/// Steps beside the tests and these. Those that build come last: they keep both processors busy when they are alone.
-const BESIDE: [Step; 4] = [
-    ("python", python),
+/// The step beside the tests and these that keeps one processor busy for the longest time.
+const PYTHON: Step = ("python", python);
+
+/// Steps beside all of these, which build.
+const BESIDE: [Step; 3] = [
     ("features", features),
     ("docs", documentation),
     ("doc tests", |workspace| done(test::documentation(workspace, &test::Arguments::default()))),
@@ -59,7 +61,7 @@ const BESIDE: [Step; 4] = [
 /// The names of all steps.
 fn names() -> impl Iterator<Item = &'static str> {
     let named = |steps: &'static [Step]| steps.iter().map(|(name, _)| *name);
-    named(&READING).chain([CLIPPY.0, TESTS]).chain(named(&RUNNING)).chain(named(&BESIDE))
+    named(&READING).chain([CLIPPY.0, TESTS]).chain(named(&RUNNING)).chain([PYTHON.0]).chain(named(&BESIDE))
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
@@ -80,6 +82,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             }
             // Fails when the sender is dropped, which is when there is nothing to wait for.
             let _ = built.recv();
+            scope.spawn(move || report.take(PYTHON.0, || PYTHON.1(workspace)));
             for (name, step) in BESIDE {
                 report.take(name, || step(workspace));
             }
