@@ -1,6 +1,6 @@
 //! Accepting, rolling back, forking, ending.
 
-use grammask_grammar_frontends::json_schema::JsonSchemaOptions;
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Spelling};
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{
@@ -132,6 +132,41 @@ fn endings_are_shortest() {
     check("[ab]{3000}", "ab", None);
     check("( [ab]{90,}){90,}", " ab", None);
     check("( [ab]{9,}){40,}", " ab", Some(&format!("aaaaaaa{}", " aaaaaaaaa".repeat(39))));
+}
+
+/// Of 110 required members, 20 optional ones and at least 114 in all, in any order, those that are missing.
+#[test]
+fn endings_hold_the_missing_members() {
+    let member = |number: usize| format!(r#""n{number}":{}"#, "7".repeat(1 + number * number % 23));
+    let properties: Vec<String> = (0..130)
+        .map(|number| format!(r#""n{number}":{{"const":{}}}"#, "7".repeat(1 + number * number % 23)))
+        .collect();
+    let required: Vec<String> = (0..110).map(|number| format!(r#""n{number}""#)).collect();
+    let schema = format!(
+        r#"{{"type":"object","properties":{{{}}},"required":[{}],"additionalProperties":false,"minProperties":114}}"#,
+        properties.join(","),
+        required.join(","),
+    );
+    let options = JsonSchemaOptions::default().key_order(KeyOrder::Any).spelling(Spelling::Canonical);
+    let vocabulary =
+        Vocabulary::from_tokens([None, Some("</s>")], &VocabularyOptions::default().stop_ids([1]));
+    let grammar = Compiler::new(vocabulary.unwrap()).json_schema(&schema, &options).unwrap();
+    let mut others: Vec<usize> = (110..130).collect();
+    others.sort_by_key(|&number| member(number).len());
+    for read in [&[][..], &[5], &[109, 0, 64, 63, 100, 65], &[others[0], others[3], 1, 90, 2]] {
+        let text: Vec<String> = read.iter().map(|&number| member(number)).collect();
+        let mut matcher = grammar.matcher();
+        matcher.accept_bytes(format!("{{{}", text.join(",")).as_bytes()).unwrap();
+        let unread = |number: &&usize| !read.contains(number);
+        let needed: Vec<usize> = (0..110).filter(|number| unread(&number)).collect();
+        let more = 114 - needed.len() - read.len();
+        let missing = needed.iter().chain(others.iter().filter(unread).take(more));
+        let lengths: Vec<usize> = missing.map(|&number| member(number).len() + 1).collect();
+        let ending = matcher.shortest_ending(100_000).unwrap().unwrap();
+        assert_eq!(ending.len(), lengths.iter().sum::<usize>() + usize::from(!read.is_empty()), "{read:?}");
+        matcher.accept_bytes(&ending).unwrap();
+        assert!(matcher.is_completed());
+    }
 }
 
 #[test]
