@@ -5,7 +5,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Configuration, OpenCall, OpenGroup, Progress};
 
 use super::ids::GroupId;
-use super::parse::{Call, Derivations};
+use super::parse::{Call, Derivations, Waiter};
 use crate::tables::ids::number;
 
 impl Derivations {
@@ -22,9 +22,10 @@ impl Derivations {
             })
         };
         let mut configuration = Configuration { is_complete: self.is_complete(), ..Configuration::default() };
+        let alive = self.alive_groups(self.items_of(self.last_position()).map(|item| item.call.group));
         // An item that reads nothing has done its work in this set: all that follows from it is there, too.
         for &item in self.items_of(self.last_position()) {
-            if self.reads(item) {
+            if self.reads(item) && alive.contains(&item.call.group) {
                 configuration.items.push((item.state.raw(), number_of(item.call, &mut order)));
             }
         }
@@ -39,8 +40,10 @@ impl Derivations {
                     let new = number(configuration.groups.len());
                     groups.insert(call.group, new);
                     let group = self.groups[call.group.index()];
-                    // Callers that were dropped, or whose groups were closed, are no part of the place.
-                    let open = self.waiting(call.group).filter(|&waiting| self.is_open(waiting));
+                    // Callers that were dropped, or whose groups lead to closed ones alone, are no part of the place.
+                    let is_open =
+                        |waiting: &Waiter| self.is_open(*waiting) && alive.contains(&waiting.call.group);
+                    let open = self.waiting(call.group).filter(is_open);
                     let waiting = open
                         .map(|waiting| (waiting.target.raw(), number_of(waiting.call, &mut order)))
                         .collect();

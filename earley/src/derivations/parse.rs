@@ -585,7 +585,7 @@ impl Derivations {
     }
 
     /// Closes the groups that may end at the last position and whose tokens are spent, after a text of which this many
-    /// tokens were read. Says whether any item was dropped.
+    /// tokens were read. Says whether any reading was dropped.
     pub fn spend(&mut self, tokens: u32) -> bool {
         let is_spent = |group: &&GroupId| {
             let Group { fragment, begin, .. } = self.groups[group.index()];
@@ -605,7 +605,9 @@ impl Derivations {
             self.closed.push(group);
         }
         let alive = self.alive_groups(self.items_of(position).map(|item| item.call.group));
-        let mut dropped = false;
+        // A rule that is read for a spent one and for another one goes on, for the other one alone.
+        let is_lost = |waiting: Waiter| !self.is_open(waiting) || !alive.contains(&waiting.call.group);
+        let mut dropped = alive.iter().any(|&group| self.waiting(group).any(is_lost));
         for id in self.set(position) {
             let item = self.items[id];
             if !alive.contains(&item.call.group) {

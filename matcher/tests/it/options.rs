@@ -541,6 +541,17 @@ fn masks_equal_those_of_all_readings_written_out() {
         ("root ::= (x | y)* \"c\"\nx[max_tokens=1] ::= \"a\"+\ny[max_tokens=2] ::= (\"a\" | \"b\" x)+", 5),
         ("root ::= x{1,3} [c]*\nx[max_tokens=2] ::= \"a\" \"b\"* | \"b\" root? \"c\"", 6),
         ("root ::= x [abc]*\nx[max_tokens=1] ::= ([ab]{2} | \"c\"){1,40}", 7),
+        // Rules that are read for a rule with a bound, and for another one.
+        ("root ::= n \"c\" | x \"b\"\nx[max_tokens=2] ::= n\nn ::= \"a\" n | \"a\"", 8),
+        ("root ::= n \"c\" | x \"b\"\nx[max_tokens=2] ::= m\nm ::= n | n \"bc\"\nn ::= \"a\" n | \"a\"", 9),
+        (
+            "root ::= x | n \"c\"\nx[max_tokens=1] ::= m \"b\"?\nm ::= n \"c\"?\nn ::= \"a\" n | \"a\" | \"ab\"",
+            10,
+        ),
+        (
+            "root ::= x \"c\" | y \"b\" | n\nx[max_tokens=1] ::= n\ny[max_tokens=3] ::= n \"a\"*\nn ::= \"b\" n | \"a\"",
+            11,
+        ),
     ] {
         let grammar = ebnf::parse(source, &EbnfOptions::default()).unwrap();
         let compiled = compiler(&tokens).grammar(&grammar).unwrap();
