@@ -551,7 +551,8 @@ impl GrammarMatcher {
         each!(&mut this.matcher, matcher => forced_tokens(matcher, encode, &context))
     }
 
-    /// The shortest text that ends the structure here, as bytes. `None` if it has more than `max_bytes`.
+    /// The shortest text that ends the structure here, as bytes; a short one where items or names must differ. `None` if it
+    /// has more than `max_bytes`.
     #[pyo3(signature = (max_bytes=1 << 20), text_signature = "($self, max_bytes=1048576)")]
     fn find_shortest_ending<'py>(
         slf: &Bound<'_, Self>,

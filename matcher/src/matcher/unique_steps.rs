@@ -12,6 +12,9 @@ use crate::base::error::MatchError;
 use crate::grammar::generation::Generation;
 use crate::unique::scopes::{Stopped, UniqueScopes};
 
+/// The whitespace of JSON.
+const BLANKS: [u8; 4] = [b' ', b'\t', b'\n', b'\r'];
+
 impl<B: Backend> Matcher<B> {
     /// Whether the mask may differ from that of the parser's state alone.
     pub(super) fn narrows_masks(&self) -> bool {
@@ -157,6 +160,12 @@ impl<B: Backend> Matcher<B> {
                 bytes.iter_mut().zip(first).for_each(|(word, first)| *word &= first);
                 if bytes == [0; 4] {
                     bytes = allowed;
+                }
+                // After a blank the parser alone may still end as soon as before, so blanks would go on for ever.
+                let mut others = bytes;
+                BLANKS.iter().for_each(|&blank| others[usize::from(blank / 64)] &= !(1 << (blank % 64)));
+                if others != [0; 4] {
+                    bytes = others;
                 }
                 // Greedy: the parser's shortest ending may repeat a value, and a search over all endings
                 // would have no bound. A byte that the scopes refuse is not among `bytes`.

@@ -1,6 +1,6 @@
 //! Schemas whose items and names differ: masks against tokens that are accepted, and finished documents against a judge.
 
-use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, KeyOrder, Whitespace};
+use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, KeyOrder, Spelling, Whitespace};
 use grammask_mask_cache::TokenMask;
 use grammask_matcher::Limits;
 
@@ -146,4 +146,26 @@ fn alternatives_of_one_type_are_refused_where_names_run_out() {
         {"type": "array", "items": {"patternProperties": {"^[ab]$": {}}, "additionalProperties": false}}]}"#;
     let error = compiler(Limits::default()).json_schema(schema, &JsonSchemaOptions::default()).unwrap_err();
     assert!(error.to_string().contains("read side by side"), "{error}");
+}
+
+/// An ending goes on where the parser alone could end and the items may not, whatever whitespace there may be.
+#[test]
+fn endings_of_items_that_must_differ() {
+    for (schema, read) in [
+        (r#"{"type":"array","items":{"type":"object"},"uniqueItems":true,"minItems":2}"#, ""),
+        (
+            r#"{"type":"array","items":{"enum":["x",1]},"uniqueItems":true,"maxItems":2,"contains":{"const":1}}"#,
+            "[1,",
+        ),
+    ] {
+        for spelling in [Spelling::Printed, Spelling::Any, Spelling::Compact] {
+            let options = JsonSchemaOptions::default().spelling(spelling);
+            let mut matcher = compiler(Limits::default()).json_schema(schema, &options).unwrap().matcher();
+            matcher.accept_bytes(read.as_bytes()).unwrap();
+            let ending = matcher.shortest_ending(1_000).unwrap().unwrap();
+            assert!(ending.len() < 12, "{schema}: {}", String::from_utf8_lossy(&ending));
+            matcher.accept_bytes(&ending).unwrap();
+            assert!(matcher.is_completed());
+        }
+    }
 }
