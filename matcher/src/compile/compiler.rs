@@ -10,7 +10,7 @@ use grammask_fsm::{CompileOptions, LinkedProgram, Program, TokenLabel, TokenSide
 use grammask_grammar_ir::passes::SpecialNames;
 use grammask_grammar_ir::{Grammar, Interrupt, TokenRef};
 use grammask_mask_cache::{Clock, LocalPool, MaskCounters, MaskOptions, TokenSets, Vocabulary};
-use grammask_parser_backend::BuildError;
+use grammask_parser_backend::{BuildError, DistinctScope, DistinctScopes, TokenEdges};
 
 use super::backend::{BackendSettings, BuildBackend};
 use super::kept::{Kept, SourceCache};
@@ -312,15 +312,24 @@ impl<B: BuildBackend> Compiler<B> {
 }
 
 /// Whether a label stands for no token, but for a value that has occurred twice.
-fn tells_repeats(label: &TokenLabel) -> bool {
+fn stands_for_repeats(label: &TokenLabel) -> bool {
     *label.ids == [TokenRef::REPEATED] && label.side == TokenSide::Inside
 }
 
 /// Items and names that must differ are compared outside of the backend, which has to say where they are.
 fn check_distinct<B: BuildBackend>(program: &Program, engine: &B) -> Result<(), BuildError> {
-    let message = if engine.distinct_scopes().is_none() {
-        "this backend does not say where items or names must differ (`distinct`); use the Earley engine"
-    } else if !program.labels().iter().all(tells_repeats) {
+    let Some(scopes) = engine.distinct_scopes() else {
+        return Err(BuildError::new(
+            "this backend does not say where items or names must differ (`distinct`); use the Earley engine",
+        ));
+    };
+    // Structures that were joined may begin with such an array or object and with another one.
+    let is_unclear = |bracket| scopes.distinct_scope_at(engine.start(), bracket) == DistinctScope::Ambiguous;
+    let tells_repeats = engine.token_edges().token_set(0).names(TokenRef::REPEATED);
+    let message = if !tells_repeats && (is_unclear(b'[') || is_unclear(b'{')) {
+        "the text begins in several ways, and not in all of them must the items or names differ (`distinct`); make one \
+         schema of them, with `anyOf`"
+    } else if !program.labels().iter().all(stands_for_repeats) {
         "a grammar that names tokens cannot have rules with the option `distinct`; leave one out"
     } else if program.has_options(|options| options.max_tokens > 0) {
         "a grammar with bounds on tokens (`max_tokens`) cannot have rules with the option `distinct`; leave one out"

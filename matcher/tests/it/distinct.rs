@@ -691,9 +691,17 @@ fn a_rule_that_is_not_behind_its_bracket_is_refused() {
 
 #[test]
 fn readings_that_do_not_agree_are_an_error() {
-    let source = "root ::= \"[\" items | \"[1,\" \"2\" \"]\"\nitems[distinct=items] ::= \"1,1]\"";
-    let mut matcher = compiler(Limits::default()).ebnf(source, &EbnfOptions::default()).unwrap().matcher();
+    let compile = |before: &str| {
+        let source = format!(
+            "root ::= \"{before}\" (\"[\" items | \"[1,\" \"2\" \"]\")\nitems[distinct=items] ::= \"1,1]\""
+        );
+        compiler(Limits::default()).ebnf(&source, &EbnfOptions::default())
+    };
+    let mut matcher = compile("1").unwrap().matcher();
+    matcher.accept_bytes(b"1").unwrap();
     assert_eq!(matcher.accept_bytes(b"["), Err(MatchError::Limit(StepError::UnclearDistinct)));
+    // Where a text begins with them, it is seen at once.
+    assert!(compile("").unwrap_err().to_string().contains("in several ways"));
 }
 
 /// Derivations beside one another, of which only the first forbid that items repeat.

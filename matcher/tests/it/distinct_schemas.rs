@@ -1,6 +1,9 @@
 //! Schemas whose items and names differ: masks against tokens that are accepted, and finished documents against a judge.
 
-use grammask_grammar_frontends::json_schema::{FreeNames, JsonSchemaOptions, KeyOrder, Spelling, Whitespace};
+use grammask_grammar_frontends::json_schema::{
+    self, FreeNames, JsonSchemaOptions, KeyOrder, Spelling, Whitespace,
+};
+use grammask_grammar_ir::passes;
 use grammask_mask_cache::TokenMask;
 use grammask_matcher::Limits;
 
@@ -166,6 +169,26 @@ fn endings_of_items_that_must_differ() {
             assert!(ending.len() < 12, "{schema}: {}", String::from_utf8_lossy(&ending));
             matcher.accept_bytes(&ending).unwrap();
             assert!(matcher.is_completed());
+        }
+    }
+}
+
+/// Grammars that are joined: where a text may begin with an array of either, and only one says that items differ.
+#[test]
+fn joined_grammars_that_begin_alike_are_refused() {
+    let part = |schema: &str| json_schema::compile_grammar(schema, &JsonSchemaOptions::default()).unwrap();
+    let unique = part(r#"{"type":"array","items":{"type":"integer"},"uniqueItems":true}"#);
+    let compiler = compiler(Limits::default());
+    for (schema, is_clear) in [
+        (r#"{"type":"array","items":{"type":"null"}}"#, false),
+        ("true", false),
+        (r#"{"type":"object"}"#, true),
+        (r#"{"type":"array","items":{"type":"string"},"uniqueItems":true}"#, true),
+    ] {
+        let joined = compiler.grammar(&passes::union(&[&unique, &part(schema)]).unwrap());
+        match joined {
+            Ok(grammar) => assert!(is_clear && grammar.matcher().accept_bytes(b"[").is_ok(), "{schema}"),
+            Err(error) => assert!(!is_clear && error.to_string().contains("`anyOf`"), "{schema}: {error}"),
         }
     }
 }
