@@ -1,4 +1,4 @@
-//! Parts in any order, of which a text does not have enough yet.
+//! The parts that are missing where parts come in any order.
 
 /// The parts of a [`Permutation`](crate::Permutation) that are still missing. Analyses learn of one part after the other,
 /// and ask when there are enough of them.
