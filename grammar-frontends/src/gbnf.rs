@@ -39,5 +39,5 @@ use crate::ebnf::{Dialect, EbnfOptions, parse_dialect};
 ///
 /// Everything that is wrong, up to [`EbnfLimits::reports`](crate::ebnf::EbnfLimits::reports) mistakes, in the order of the source.
 pub fn parse(source: &str, options: &EbnfOptions) -> Result<Grammar, Diagnostics> {
-    parse_dialect(source, Dialect::Gbnf, &options.root, &options.limits)
+    parse_dialect(source, Dialect::Gbnf, options)
 }

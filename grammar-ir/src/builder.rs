@@ -15,6 +15,7 @@ use crate::grammar::{Expr, Grammar, Rule};
 use crate::grammar::{Node, Pools, Slice};
 use crate::hash::{HashMap, hash_of};
 use crate::ids::{ExprId, RuleId};
+use crate::interrupt::{Interrupt, Interrupted};
 use crate::json_escapes::JsonEscapes;
 use crate::permutation::Counts;
 use crate::permutation::Occurrence;
@@ -45,6 +46,7 @@ pub struct GrammarBuilder {
     common: Vec<RuleId>,
     /// Repeats whose bounds are swapped, with the bounds.
     swapped: HashMap<ExprId, (u32, u32)>,
+    interrupt: Interrupt,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +64,9 @@ const LIMIT: usize = u32::MAX as usize - 1;
 /// Most operands of sequences, choices and intersections taken together. Splicing a shared sequence copies
 /// its parts, so a few dozen calls could otherwise ask for any amount of memory.
 const OPERAND_LIMIT: usize = 1 << 24;
+
+/// Expressions between two looks at the interrupt.
+const BETWEEN_CHECKS: usize = 1024;
 
 /// The most common rules of grammars that were copied into one: each further grammar is compared with them.
 const MAX_COMMON: usize = 64;
@@ -108,6 +113,22 @@ impl GrammarBuilder {
         }
     }
 
+    /// The same builder, which fails once the interrupt has come: where the next rule is declared or defined, and at the
+    /// end.
+    #[must_use]
+    pub fn interrupted_by(mut self, interrupt: Interrupt) -> Self {
+        self.interrupt = interrupt;
+        self
+    }
+
+    /// Why the building was stopped from outside, if it was.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        match self.failure {
+            Some(GrammarErrorKind::Interrupted(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// Declares a rule that [`define`](Self::define) gives a body later. Fails if the name is taken.
     pub fn declare(&mut self, name: &str) -> Result<RuleId, GrammarError> {
         match self.try_declare(name)? {
@@ -121,6 +142,7 @@ impl GrammarBuilder {
 
     /// Declares a rule, unless the name is taken.
     fn try_declare(&mut self, name: &str) -> Result<Option<RuleId>, GrammarError> {
+        self.check_interrupt()?;
         let Self { rules, names, .. } = self;
         // The table has numbers only; the names themselves are in the rules, once.
         let entry = names.entry(
@@ -166,6 +188,7 @@ impl GrammarBuilder {
 
     /// Gives a declared rule its body. Fails if it has one.
     pub fn define(&mut self, rule: RuleId, body: ExprId) -> Result<(), GrammarError> {
+        self.check_interrupt()?;
         let pending = &mut self.rules[rule.index()];
         if pending.body.is_some() {
             let kind = GrammarErrorKind::RuleDefinedTwice { name: pending.name.to_string() };
@@ -640,7 +663,15 @@ impl GrammarBuilder {
         slice
     }
 
+    fn check_interrupt(&self) -> Result<(), GrammarError> {
+        let error = |reason| GrammarError::new(GrammarErrorKind::Interrupted(reason), None);
+        self.interrupted().map_or(Ok(()), |reason| Err(error(reason)))
+    }
+
     fn push(&mut self, node: Node) -> ExprId {
+        if self.nodes.len().is_multiple_of(BETWEEN_CHECKS) && self.failure.is_none() {
+            self.failure = self.interrupt.check().err().map(GrammarErrorKind::Interrupted);
+        }
         match ExprId::new(self.nodes.len()) {
             Some(id) => {
                 self.nodes.push(node);

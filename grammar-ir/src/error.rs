@@ -1,5 +1,6 @@
 //! Why a grammar could not be built.
 
+use crate::interrupt::Interrupted;
 use crate::shorten::shorten;
 use crate::span::Span;
 
@@ -73,11 +74,21 @@ pub(crate) enum GrammarErrorKind {
     PartMayBeEmpty { name: String },
     #[error("the grammar holds more than {limit} {what}; split it")]
     TooLarge { what: &'static str, limit: usize },
+    #[error(transparent)]
+    Interrupted(Interrupted),
 }
 
 impl GrammarError {
     pub(crate) fn new(kind: GrammarErrorKind, span: Option<Span>) -> Self {
         Self { kind: Box::new(kind), span }
+    }
+
+    /// Why the building was stopped from outside, if it was.
+    pub fn interrupted(&self) -> Option<Interrupted> {
+        match *self.kind {
+            GrammarErrorKind::Interrupted(reason) => Some(reason),
+            _ => None,
+        }
     }
 
     /// The place of the rule in the source, if the frontend recorded it.

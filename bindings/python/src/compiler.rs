@@ -18,7 +18,7 @@ use crate::background::{begin, finish};
 use crate::budget::Budget;
 use crate::compiled::CompiledGrammar;
 use crate::engines::{Either, Engine, each};
-use crate::errors::{Syntax, interrupted, of_file, raise, refused};
+use crate::errors::{Syntax, of_file, raise};
 use crate::forks::detach;
 use crate::grammar::{Grammar, lark_arguments, read_lark, structural_tag_arguments};
 use crate::interrupt::given;
@@ -26,7 +26,7 @@ use crate::json::loads;
 use crate::kept::{Kept, Shelf};
 use crate::metrics::COMPILE;
 use crate::settings::{Settings, set_fields};
-use crate::signals::Signals;
+use crate::signals::interruptible;
 use crate::source::{LazyGrammar, Source};
 use crate::subclass::{announce, filling, is_to_be_empty};
 use crate::tokenizer::{TokenizerInfo, tokenizer_argument};
@@ -97,20 +97,13 @@ impl<B: Engine> Workshop<B> {
         tokenizer: &Py<TokenizerInfo>,
         (source, callers): (Source, Interrupt),
     ) -> PyResult<CompiledGrammar> {
-        let syntax = source.syntax();
-        let signals = Signals::new();
-        let compiler = self.compiler.with_interrupt(signals.interrupt(&callers));
         let start = Instant::now();
-        let kept = py.detach(|| self.shelf.get(&compiler, source));
+        let kept = interruptible(py, (source.syntax(), &callers), |interrupt| {
+            self.shelf.get(&self.compiler.with_interrupt(interrupt.clone()), source)
+        });
         COMPILE.observe(py, start.elapsed())?;
         self.log_evicted(py)?;
-        signals.raised()?;
-        let kept = kept.map_err(|error| match (error.interrupted(), callers.check()) {
-            // Of the two interrupts the caller's tells why.
-            (Some(_), Err(reason)) => interrupted(py, reason),
-            _ => refused(py, &error, syntax),
-        })?;
-        finish(py, kept, tokenizer)
+        finish(py, kept?, tokenizer)
     }
 }
 
@@ -204,9 +197,10 @@ fn lark_source(
         return Ok((Source::Lark { text, options }, interrupt));
     }
     // The values of the names belong to the content, and the resulting grammar contains them.
-    options.json_schema.interrupt = interrupt.clone();
-    let read = py.detach(|| read_lark(&text, &options));
-    let (grammar, _) = read.map_err(|error| refused(py, &error, Syntax::Lark))?;
+    let (grammar, _) = interruptible(py, (Syntax::Lark, &interrupt), |interrupt| {
+        options.json_schema.interrupt = interrupt.clone();
+        read_lark(&text, &options)
+    })?;
     Ok((Source::Grammar(Arc::new(grammar)), interrupt))
 }
 

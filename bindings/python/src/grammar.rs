@@ -24,6 +24,7 @@ use crate::arguments::{
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
 use crate::json::loads;
 use crate::settings::{Setting, Settings};
+use crate::signals::interruptible;
 use crate::tokenizer::TokenizerInfo;
 
 /// A structure: the set of texts that a model may write. Immutable.
@@ -161,10 +162,10 @@ pub(crate) fn read_builtin_json() -> Result<Read, CompileError> {
 impl Grammar {
     pub(crate) fn new(
         py: Python<'_>,
-        syntax: Syntax,
-        read: impl FnOnce() -> Result<Read, CompileError> + Send,
+        work: (Syntax, &Interrupt),
+        read: impl FnOnce(&Interrupt) -> Result<Read, CompileError> + Send,
     ) -> PyResult<Self> {
-        let (grammar, warnings) = py.detach(read).map_err(|error| refused(py, &error, syntax))?;
+        let (grammar, warnings) = interruptible(py, work, read)?;
         warnings.iter().try_for_each(|message| warn(py, message))?;
         Ok(Self { inner: Arc::new(grammar) })
     }
@@ -223,12 +224,14 @@ impl Grammar {
     /// Raises `InvalidGrammarError` with `line` and `column`.
     #[staticmethod]
     #[pyo3(signature = (ebnf_string, **options),
-           text_signature = "(ebnf_string, *, root_rule_name='root', limits=None)")]
+           text_signature = "(ebnf_string, *, root_rule_name='root', limits=None, interrupt=None)")]
     fn from_ebnf(py: Python<'_>, ebnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
-        let options = ebnf_options(&mut given)?;
+        let (options, interrupt) = (ebnf_options(&mut given)?, interrupt(&mut given)?);
         given.finish_arguments("from_ebnf")?;
-        Self::new(py, Syntax::Ebnf, || read_ebnf(ebnf_string, &options))
+        Self::new(py, (Syntax::Ebnf, &interrupt), |interrupt| {
+            read_ebnf(ebnf_string, &options.interrupt(interrupt.clone()))
+        })
     }
 
     /// Reads GBNF, the notation of llama.cpp. `limits` as for `from_ebnf`.
@@ -236,12 +239,14 @@ impl Grammar {
     /// Raises `InvalidGrammarError` with `line` and `column`.
     #[staticmethod]
     #[pyo3(signature = (gbnf_string, **options),
-           text_signature = "(gbnf_string, *, root_rule_name='root', limits=None)")]
+           text_signature = "(gbnf_string, *, root_rule_name='root', limits=None, interrupt=None)")]
     fn from_gbnf(py: Python<'_>, gbnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
-        let options = ebnf_options(&mut given)?;
+        let (options, interrupt) = (ebnf_options(&mut given)?, interrupt(&mut given)?);
         given.finish_arguments("from_gbnf")?;
-        Self::new(py, Syntax::Gbnf, || read_gbnf(gbnf_string, &options))
+        Self::new(py, (Syntax::Gbnf, &interrupt), |interrupt| {
+            read_gbnf(gbnf_string, &options.interrupt(interrupt.clone()))
+        })
     }
 
     /// Turns a JSON Schema into a grammar of the JSON texts that obey it; the options are those of
@@ -262,8 +267,9 @@ impl Grammar {
         let prints = given.get("print_converted_ebnf")?.unwrap_or(false);
         let (options, interrupt) = (json_options(&mut given)?, interrupt(&mut given)?);
         given.finish_arguments("from_json_schema")?;
-        let (text, options) = (schema_text(schema)?, options.interrupt(interrupt));
-        Self::new(py, Syntax::JsonSchema, || read_json_schema(&text, &options))?.printed(py, prints)
+        let text = schema_text(schema)?;
+        let read = |interrupt: &Interrupt| read_json_schema(&text, &options.interrupt(interrupt.clone()));
+        Self::new(py, (Syntax::JsonSchema, &interrupt), read)?.printed(py, prints)
     }
 
     /// The texts that a regular expression matches. `dialect` is `"ecma"` (ECMA-262) or `"perl"`. `matching` is
@@ -278,7 +284,8 @@ impl Grammar {
         let prints = given.get("print_converted_ebnf")?.unwrap_or(false);
         let options = regex_options(&mut given)?;
         given.finish_arguments("from_regex")?;
-        Self::new(py, Syntax::Regex, || read_regex(regex_string, &options))?.printed(py, prints)
+        let work = (Syntax::Regex, &Interrupt::never());
+        Self::new(py, work, |_| read_regex(regex_string, &options))?.printed(py, prints)
     }
 
     /// A grammar in Lark's notation (llguidance's dialect). `named_grammars` are what `@name` stands for: `Grammar`
@@ -300,9 +307,12 @@ impl Grammar {
             return Err(PyTypeError::new_err("`tokenizer_info` must be a grammask.TokenizerInfo"));
         }
         let mut options = lark_arguments(&mut given)?;
-        options.json_schema.interrupt = interrupt(&mut given)?;
+        let interrupt = interrupt(&mut given)?;
         given.finish_arguments("from_lark")?;
-        Self::new(py, Syntax::Lark, || read_lark(lark_string, &options))
+        Self::new(py, (Syntax::Lark, &interrupt), |interrupt| {
+            options.json_schema.interrupt = interrupt.clone();
+            read_lark(lark_string, &options)
+        })
     }
 
     /// Reads a structural tag: a `StructuralTag`, a `dict` or JSON text; or a list of `StructuralTagItem` and a
@@ -320,14 +330,16 @@ impl Grammar {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let (text, mut options, interrupt) = structural_tag_arguments(args, kwargs)?;
-        options.json_schema.interrupt = interrupt;
-        Self::new(py, Syntax::StructuralTag, || read_structural_tag(&text, &options))
+        Self::new(py, (Syntax::StructuralTag, &interrupt), |interrupt| {
+            options.json_schema.interrupt = interrupt.clone();
+            read_structural_tag(&text, &options)
+        })
     }
 
     /// Any JSON object or array.
     #[staticmethod]
     fn builtin_json_grammar(py: Python<'_>) -> PyResult<Self> {
-        Self::new(py, Syntax::Grammar, read_builtin_json)
+        Self::new(py, (Syntax::Grammar, &Interrupt::never()), |_| read_builtin_json())
     }
 
     /// A text of each grammar, one after the other.

@@ -1,16 +1,37 @@
 //! Ctrl-C while the interpreter's lock is given up.
 //!
 //! The interpreter runs handlers of signals between two instructions of Python, and there are none while a structure
-//! compiles. So the compiler asks, by way of its interrupt; most compilations are over before the first question.
+//! is read and compiled. So the reader and the compiler ask, by way of their interrupt; most work is over before the
+//! first question.
 
 use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use grammask::Interrupt;
+use grammask::{CompileError, Interrupt};
 use pyo3::prelude::*;
+
+use crate::errors::{Syntax, interrupted, refused};
 
 /// Time between two looks: each takes the interpreter's lock.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(30);
+
+/// Does work on a source without the interpreter's lock. Signals stop it, and so does the interrupt of the caller.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    (syntax, callers): (Syntax, &Interrupt),
+    work: impl FnOnce(&Interrupt) -> Result<T, CompileError> + Send,
+) -> PyResult<T> {
+    let signals = Signals::new();
+    let interrupt = signals.interrupt(callers);
+    let made = py.detach(|| work(&interrupt));
+    signals.raised()?;
+    made.map_err(|error| match (error.interrupted(), callers.check()) {
+        // Of the two interrupts the caller's tells why.
+        (Some(_), Err(reason)) => interrupted(py, reason),
+        _ => refused(py, &error, syntax),
+    })
+}
 
 /// The signals that come during one piece of work.
 pub(crate) struct Signals {
@@ -18,6 +39,8 @@ pub(crate) struct Signals {
 }
 
 struct Looked {
+    /// The thread that the work was asked for on. Handlers run on the main one alone, so that others need not look.
+    thread: ThreadId,
     last: Instant,
     /// The exception that a signal handler has raised.
     raised: Option<PyErr>,
@@ -25,7 +48,8 @@ struct Looked {
 
 impl Signals {
     pub(crate) fn new() -> Self {
-        Self { looked: Arc::new(Mutex::new(Looked { last: Instant::now(), raised: None })) }
+        let (thread, last) = (std::thread::current().id(), Instant::now());
+        Self { looked: Arc::new(Mutex::new(Looked { thread, last, raised: None })) }
     }
 
     /// An interrupt that stops the work after a signal handler has raised an exception, and when that of the caller comes.
@@ -50,7 +74,8 @@ impl Signals {
 
 impl Looked {
     fn has_raised(&mut self) -> bool {
-        if self.raised.is_none() && self.last.elapsed() >= BETWEEN_LOOKS {
+        let may_look = self.raised.is_none() && std::thread::current().id() == self.thread;
+        if may_look && self.last.elapsed() >= BETWEEN_LOOKS {
             self.raised = Python::try_attach(|py| py.check_signals().err()).flatten();
             self.last = Instant::now();
         }

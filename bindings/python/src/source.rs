@@ -86,8 +86,8 @@ impl Source {
             }
             Source::BuiltinJson => read_builtin_json(),
             Source::Regex { pattern, options } => read_regex(pattern, options),
-            Source::Ebnf { text, options } => read_ebnf(text, options),
-            Source::Gbnf { text, options } => read_gbnf(text, options),
+            Source::Ebnf { text, options } => read_ebnf(text, &options.clone().interrupt(interrupt.clone())),
+            Source::Gbnf { text, options } => read_gbnf(text, &options.clone().interrupt(interrupt.clone())),
             Source::Lark { text, options } => {
                 let mut options = options.clone();
                 options.json_schema.interrupt = interrupt.clone();

@@ -113,6 +113,11 @@ impl Diagnostic {
         Self::error(reason.code(), reason.to_string())
     }
 
+    /// An error of the grammar builder, with this code where it is about the grammar.
+    pub(crate) fn of_builder(error: &GrammarError, code: &'static str) -> Self {
+        error.interrupted().map_or_else(|| Self::error(code, error.to_string()), Self::interrupted)
+    }
+
     /// Something that the author should know, although the input is taken.
     #[allow(dead_code, reason = "frontends that only refuse do not need it")]
     pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Self {
@@ -301,7 +306,7 @@ impl Diagnostics {
 
     /// An error of the grammar builder, at the rule that it names.
     pub(crate) fn from_grammar_error(source: &str, error: &GrammarError) -> Self {
-        let diagnostic = Diagnostic::error("grammar", error.to_string());
+        let diagnostic = Diagnostic::of_builder(error, "grammar");
         match error.span() {
             Some(span) => diagnostic.with_label(source, span, "").into(),
             None => diagnostic.into(),

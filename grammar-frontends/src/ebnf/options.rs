@@ -1,6 +1,6 @@
 //! How a grammar is read, and bounds on it.
 
-use grammask_grammar_ir::setters;
+use grammask_grammar_ir::{Interrupt, setters};
 
 /// How to read a grammar, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,11 +10,13 @@ pub struct EbnfOptions {
     pub root: String,
     /// Bounds on what is taken.
     pub limits: EbnfLimits,
+    /// Stops the reading from outside; by default nothing does.
+    pub interrupt: Interrupt,
 }
 
 impl Default for EbnfOptions {
     fn default() -> Self {
-        Self { root: "root".to_owned(), limits: EbnfLimits::default() }
+        Self { root: "root".to_owned(), limits: EbnfLimits::default(), interrupt: Interrupt::never() }
     }
 }
 
@@ -27,7 +29,7 @@ impl EbnfOptions {
     }
 }
 
-setters! { EbnfOptions { limits: EbnfLimits } }
+setters! { EbnfOptions { limits: EbnfLimits, interrupt: Interrupt } }
 
 /// Bounds on the text of a grammar. Past them it is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

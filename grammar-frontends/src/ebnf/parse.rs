@@ -7,7 +7,7 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId,
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake};
 use super::lower::ExpressionLowering;
-use super::options::{Dialect, EbnfLimits, EbnfOptions, MAX_NESTING};
+use super::options::{Dialect, EbnfOptions, MAX_NESTING};
 use super::rule_options::{self, Options};
 use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
@@ -19,7 +19,7 @@ use crate::regex::{ClassesLeft, RegexLimits};
 ///
 /// # Errors
 ///
-/// Everything that is wrong, up to [`EbnfLimits::reports`] mistakes, in the order of the source.
+/// Everything that is wrong, up to [`EbnfLimits::reports`](super::EbnfLimits::reports) mistakes, in the order of the source.
 ///
 /// # Examples
 ///
@@ -36,15 +36,17 @@ use crate::regex::{ClassesLeft, RegexLimits};
 /// );
 /// ```
 pub fn parse(source: &str, options: &EbnfOptions) -> Result<Grammar, Diagnostics> {
-    parse_dialect(source, Dialect::Ebnf, &options.root, &options.limits)
+    parse_dialect(source, Dialect::Ebnf, options)
 }
 
 pub(crate) fn parse_dialect(
     source: &str,
     dialect: Dialect,
-    root: &str,
-    limits: &EbnfLimits,
+    options: &EbnfOptions,
 ) -> Result<Grammar, Diagnostics> {
+    let limits = &options.limits;
+    let check =
+        || options.interrupt.check().map_err(|reason| Diagnostics::from(Diagnostic::interrupted(reason)));
     let mut reports = Reports { source, dialect, found: Vec::new(), limit: limits.reports.max(1) };
     if source.len() > limits.source_bytes {
         let message =
@@ -59,11 +61,13 @@ pub(crate) fn parse_dialect(
             .with_hint("shorten it or raise the limit `tokens`")
             .into());
     }
+    check()?;
     let rules = split(source, &tokens, dialect, &mut reports);
     check_nesting(source, &rules, limits.nesting.min(MAX_NESTING))?;
     check_literals(source, &tokens, dialect, &mut reports);
+    check()?;
     let bodies = parse_bodies(source, &rules, dialect, &mut reports);
-    build(source, root, &rules, &bodies, limits, reports)
+    build(source, options, &rules, &bodies, reports)
 }
 
 /// A rule's tokens.
@@ -270,13 +274,13 @@ fn parse_bodies(
 /// Declares all rules, then defines them.
 fn build(
     source: &str,
-    root: &str,
+    options: &EbnfOptions,
     rules: &[RuleTokens<'_>],
     bodies: &[Body],
-    limits: &EbnfLimits,
     mut reports: Reports<'_>,
 ) -> Result<Grammar, Diagnostics> {
-    let mut builder = GrammarBuilder::new();
+    let root = &*options.root;
+    let mut builder = GrammarBuilder::new().interrupted_by(options.interrupt.clone());
     let mut first_places: HashMap<&str, Span> = HashMap::with_capacity(rules.len());
     let mut names: Vec<&str> = Vec::with_capacity(rules.len());
     let mut ids: Vec<Option<RuleId>> = Vec::with_capacity(rules.len());
@@ -308,7 +312,7 @@ fn build(
         max_reports: reports.limit,
         regex: RegexLimits::default(),
         classes_left: ClassesLeft::new(&RegexLimits::default()),
-        chunks: limits.chunks,
+        chunks: options.limits.chunks,
     };
     // The names of rules whose options need a regular body, with the options.
     let mut regular: Vec<(Span, Span)> = Vec::new();

@@ -1,6 +1,6 @@
 //! The errors of a source, and their places.
 
-use grammask_grammar_ir::Span;
+use grammask_grammar_ir::{Interrupted, Span};
 
 use crate::diagnostic::Diagnostic;
 
@@ -12,7 +12,7 @@ pub(super) struct Fault(Box<FaultParts>);
 struct FaultParts {
     code: &'static str,
     message: String,
-    hint: String,
+    hint: Option<String>,
     span: Option<Span>,
 }
 
@@ -33,7 +33,17 @@ impl Fault {
         hint: impl Into<String>,
         span: Option<Span>,
     ) -> Self {
-        Self(Box::new(FaultParts { code, message: message.into(), hint: hint.into(), span }))
+        Self(Box::new(FaultParts { code, message: message.into(), hint: Some(hint.into()), span }))
+    }
+
+    /// The work was stopped from outside.
+    pub(super) fn interrupted(reason: Interrupted) -> Self {
+        Self(Box::new(FaultParts {
+            code: reason.code(),
+            message: reason.to_string(),
+            hint: None,
+            span: None,
+        }))
     }
 
     /// A construct that exists in the dialect and is not enforced here.
@@ -53,7 +63,10 @@ impl Fault {
 
     pub(super) fn into_diagnostic(self, source: &str) -> Diagnostic {
         let FaultParts { code, message, hint, span } = *self.0;
-        let diagnostic = Diagnostic::error(code, message).with_hint(hint);
+        let mut diagnostic = Diagnostic::error(code, message);
+        if let Some(hint) = hint {
+            diagnostic = diagnostic.with_hint(hint);
+        }
         match span {
             Some(span) => diagnostic.with_label(source, span, ""),
             None => diagnostic,

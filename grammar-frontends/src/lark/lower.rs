@@ -171,6 +171,9 @@ impl<'a> Scope<'a, '_> {
         self.read_numbered(&file.rules, report);
         for (rule, id) in rules {
             self.defined_rule(rule, id).unwrap_or_else(&mut *report);
+            if self.shared.builder.interrupted().is_some() {
+                return None;
+            }
         }
         self.write_instances().unwrap_or_else(&mut *report);
         let start = match self.names.get(&*self.shared.options.start) {

@@ -53,7 +53,7 @@ pub fn parse_with_warnings(
         let (mut shared, root) = read_all(source, options, Some(Vec::new()))?;
         let leaves = shared.leaves.take().unwrap_or_default();
         let has_changed = commit::commit(&mut shared.builder, root, &leaves, source)
-            .map_err(|fault| located(source, vec![fault], options))?;
+            .map_err(|fault| located(source, unless_interrupted(&shared, vec![fault]), options))?;
         if has_changed {
             let warnings = shared.warnings.into_iter().collect();
             return Ok((shared.builder.finish(root).map_err(broken)?, warnings));
@@ -72,7 +72,7 @@ fn read_all<'o>(
 ) -> Result<(Shared<'o>, RuleId), Diagnostics> {
     let broken = |error: GrammarError| Diagnostics::from_grammar_error(source, &error);
     let mut shared = Shared {
-        builder: GrammarBuilder::new(),
+        builder: GrammarBuilder::new().interrupted_by(options.json_schema.interrupt.clone()),
         options,
         named: HashMap::new(),
         unread: Vec::new(),
@@ -148,8 +148,13 @@ fn read(shared: &mut Shared<'_>, source: &str) -> Result<RuleId, Vec<Fault>> {
     place_warnings(shared, source);
     match start {
         Some(start) if faults.is_empty() => Ok(start),
-        _ => Err(faults),
+        _ => Err(unless_interrupted(shared, faults)),
     }
+}
+
+/// These faults, or the interrupt where it came: it is the reason for them.
+fn unless_interrupted(shared: &Shared<'_>, faults: Vec<Fault>) -> Vec<Fault> {
+    shared.builder.interrupted().map_or(faults, |reason| vec![Fault::interrupted(reason)])
 }
 
 /// Gives the warnings of a source their lines. It is walked through once, however many they are.

@@ -129,7 +129,7 @@ struct FormatLowering<'o> {
 impl<'o> FormatLowering<'o> {
     fn new(options: &'o StructuralTagOptions, placement: SchemaPlacement) -> Self {
         Self {
-            builder: GrammarBuilder::new(),
+            builder: GrammarBuilder::new().interrupted_by(options.json_schema.interrupt.clone()),
             options,
             placement,
             schemas: HashMap::default(),
@@ -700,7 +700,8 @@ impl<'o> FormatLowering<'o> {
         if let Some(&expr) = self.grammars.get(source) {
             return Ok(expr);
         }
-        let grammar = ebnf::parse(source, &self.options.ebnf)
+        let options = self.options.ebnf.clone().interrupt(self.options.json_schema.interrupt.clone());
+        let grammar = ebnf::parse(source, &options)
             .map_err(|errors| embedded(errors, &place.key("grammar"), "the grammar"))?;
         let expr = self.append(&grammar, place)?;
         self.grammars.insert(source.into(), expr);

@@ -10,7 +10,7 @@ use crate::json_schema::{JsonSchemaOptions, Objects};
 #[non_exhaustive]
 pub struct StructuralTagOptions {
     /// How embedded JSON Schemas are read. By default objects that declare properties are closed
-    /// ([`Objects::Closed`]).
+    /// ([`Objects::Closed`]). Its interrupt stops the reading of the whole tag.
     pub json_schema: JsonSchemaOptions,
     /// How embedded grammars are read.
     pub ebnf: EbnfOptions,

@@ -114,7 +114,7 @@ pub(super) fn unsupported(place: &Place<'_>, message: impl Into<String>, hint: &
 
 /// A refusal by the grammar builder.
 pub(super) fn grammar_error(place: &Place<'_>, error: &GrammarError) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error("structural-tag/grammar", error.to_string()).with_pointer(place.pointer()))
+    Box::new(Diagnostic::of_builder(error, "structural-tag/grammar").with_pointer(place.pointer()))
 }
 
 /// Moves the errors of an embedded text to its place in this document.

@@ -1,7 +1,11 @@
 //! Structural tags: what is read, and what is refused where.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use grammask_grammar_frontends::json::JsonValue;
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_grammar_ir::{Interrupt, Interrupted};
 use grammask_oracle::Recogniser;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -241,5 +245,32 @@ fn text_that_excludes_something_needs_no_end() {
         json!({"type": "or", "elements": [free, everything]}),
     ] {
         assert!(refusal(tag(&content)).contains("When the content is unlimited"), "{content}");
+    }
+}
+
+/// Whenever the interrupt comes while a tag is read, the answer is that it came.
+#[test]
+fn interrupts_stop_the_reading() {
+    let tag = |number: usize| {
+        let content = json!({"type": "regex", "pattern": format!("[a-f]{{3,9}}|{number}(b|c){{2}}d")});
+        json!({"begin": format!("<{number}>"), "content": content, "end": format!("</{number}>")})
+    };
+    let tags: Vec<Value> = (0..400).map(tag).collect();
+    let format = json!({"type": "triggered_tags", "triggers": ["<"], "tags": tags});
+    let options = StructuralTagOptions::default();
+    let source = json!({"type": "structural_tag", "format": format}).to_string();
+    let tag = StructuralTag::parse(&source, &options).unwrap();
+    let checks = Arc::new(AtomicUsize::new(0));
+    let run = |most: usize| {
+        checks.store(0, Ordering::Relaxed);
+        let checks = Arc::clone(&checks);
+        let interrupt = Interrupt::when(move || checks.fetch_add(1, Ordering::Relaxed) >= most);
+        tag.grammar(&options.clone().json_schema(options.json_schema.clone().interrupt(interrupt)))
+    };
+    assert!(run(usize::MAX).is_ok());
+    let all = checks.load(Ordering::Relaxed);
+    assert!(all > 3, "only {all} checks");
+    for most in 0..all {
+        assert_eq!(run(most).unwrap_err().interrupted(), Some(Interrupted::Deadline), "{most} of {all}");
     }
 }

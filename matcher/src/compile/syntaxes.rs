@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use grammask_fsm::{CompileOptions, compile_deferred};
 #[cfg(feature = "ebnf")]
+use grammask_grammar_frontends::Diagnostics;
+#[cfg(feature = "ebnf")]
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 #[cfg(feature = "ebnf")]
 use grammask_grammar_frontends::gbnf;
@@ -17,7 +19,7 @@ use grammask_grammar_frontends::lark::{self, LarkOptions, NamedGrammar};
 #[cfg(feature = "regex")]
 use grammask_grammar_frontends::regex::{self, RegexOptions};
 use grammask_grammar_ir::Grammar;
-#[cfg(feature = "json-schema")]
+#[cfg(any(feature = "json-schema", feature = "ebnf"))]
 use grammask_grammar_ir::Interrupt;
 
 use super::backend::BuildBackend;
@@ -101,9 +103,7 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// Where the source is not a grammar: all faults at once, each with its line and column.
     pub fn ebnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        self.cached_by_options("ebnf", Some(options), source, || {
-            self.read_from(source, || Ok((ebnf::parse(source, options)?, Vec::new())))
-        })
+        self.in_dialect("ebnf", ebnf::parse, source, options)
     }
 
     /// Compiles a grammar in GBNF, the dialect of llama.cpp.
@@ -112,8 +112,25 @@ impl<B: BuildBackend> Compiler<B> {
     ///
     /// As for [`ebnf`](Self::ebnf).
     pub fn gbnf(&self, source: &str, options: &EbnfOptions) -> Result<CompiledGrammar<B>, CompileError> {
-        self.cached_by_options("gbnf", Some(options), source, || {
-            self.read_from(source, || Ok((gbnf::parse(source, options)?, Vec::new())))
+        self.in_dialect("gbnf", gbnf::parse, source, options)
+    }
+
+    fn in_dialect(
+        &self,
+        name: &'static str,
+        parse: fn(&str, &EbnfOptions) -> Result<Grammar, Diagnostics>,
+        source: &str,
+        options: &EbnfOptions,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let key = Some(options).filter(|options| options.interrupt == Interrupt::never());
+        self.cached_by_options(name, key, source, || {
+            self.read_from(source, || match *self.interrupt() == Interrupt::never() {
+                true => Ok((parse(source, options)?, Vec::new())),
+                false => {
+                    let options = options.clone().interrupt(self.interrupt().clone());
+                    Ok((parse(source, &options)?, Vec::new()))
+                }
+            })
         })
     }
 }

@@ -56,6 +56,7 @@ impl<B: BuildBackend> Compiler<B> {
             if let Some(linked) = key.as_ref().and_then(|key| self.link_tags(document, options, key)) {
                 return Ok(linked);
             }
+            self.interrupt().check()?;
             let read = |text: &str| {
                 let key = SourceKey { kind: EntryKind::SchemaText, parts: ["", "", text] };
                 let read = || SchemaValue::read(text).map(TagPart::SchemaText).map(Kept::Part);
@@ -162,6 +163,7 @@ impl<B: BuildBackend> Compiler<B> {
             let compiler = self.tag_compiler(options);
             let template = Arc::clone(template);
             let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text, _| {
+                compiler.interrupt.check().ok()?;
                 let key = CompiledTag::key(&template.context, text);
                 let compile = || Some(Kept::Part(TagPart::Tag(Arc::new(compiler.tag(text, &template)?))));
                 compiler
@@ -194,6 +196,7 @@ impl<B: BuildBackend> Compiler<B> {
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
         let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema, _| {
+            compiler.interrupt.check()?;
             Ok::<_, CompileError>(with_warnings(schema, compiler.schema(schema)?))
         });
         for (place, made) in places.into_iter().zip(made) {

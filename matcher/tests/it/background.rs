@@ -180,6 +180,9 @@ fn long() -> Vec<(&'static str, Compile)> {
         let next = (number + 1) % 2_000;
         text + &format!("r{number} ::= \"x{number}\" r{next}? | \"y\" [a-f]{{3,9}}\n")
     });
+    let in_lark: String = (0..4_000).fold("start: r0\n".to_owned(), |text, number| {
+        text + &format!("r{number}: \"x{number}\" r{}? | /y[a-f]{{3,9}}/\n", (number + 1) % 4_000)
+    });
     vec![
         ("branches", schema(format!(r#"{{"oneOf": [{}]}}"#, objects(120, 0)))),
         (
@@ -200,6 +203,7 @@ fn long() -> Vec<(&'static str, Compile)> {
             ),
         ),
         ("rules", Box::new(move |compiler| compiler.ebnf(&rules, &EbnfOptions::default()))),
+        ("rules in Lark", Box::new(move |compiler| compiler.lark(&in_lark, &LarkOptions::default()))),
     ]
 }
 

@@ -174,9 +174,21 @@ class TokenizerInfo:
 @disjoint_base
 class Grammar:
     @staticmethod
-    def from_ebnf(ebnf_string: str, *, root_rule_name: str = "root", limits: _Limits = None) -> Grammar: ...
+    def from_ebnf(
+        ebnf_string: str,
+        *,
+        root_rule_name: str = "root",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> Grammar: ...
     @staticmethod
-    def from_gbnf(gbnf_string: str, *, root_rule_name: str = "root", limits: _Limits = None) -> Grammar: ...
+    def from_gbnf(
+        gbnf_string: str,
+        *,
+        root_rule_name: str = "root",
+        limits: _Limits = None,
+        interrupt: Interrupt | None = None,
+    ) -> Grammar: ...
     @staticmethod
     def from_json_schema(
         schema: _Schema,
