@@ -1,6 +1,5 @@
 //! Texts in which items or names must differ: the values that have occurred are kept outside of the parser.
 
-use grammask_grammar_ir::byte_set;
 use grammask_mask_cache::StoredMask;
 use grammask_parser_backend::{Backend, Fuel, StepError};
 
@@ -11,9 +10,6 @@ use super::matcher::Matcher;
 use crate::base::error::MatchError;
 use crate::grammar::generation::Generation;
 use crate::unique::scopes::{Stopped, UniqueScopes};
-
-/// The whitespace of JSON.
-const BLANKS: [u8; 4] = [b' ', b'\t', b'\n', b'\r'];
 
 impl<B: Backend> Matcher<B> {
     /// Whether the mask may differ from that of the parser's state alone.
@@ -146,44 +142,9 @@ impl<B: Backend> Matcher<B> {
         })
     }
 
-    /// At each place the byte is taken after which the parser alone could finish soonest.
     pub(super) fn short_ending_unique(&mut self, max_bytes: usize) -> Result<Option<Vec<u8>>, MatchError> {
-        self.peek_with_scopes(|generation, mut state, scopes, fuel| {
-            let (engine, mut ending) = (&generation.engine, Vec::new());
-            while !engine.is_complete(state) {
-                let (length, first) = engine.shortest_completion(state, fuel)?;
-                if ending.len() as u64 + length > max_bytes as u64 {
-                    return Ok(None);
-                }
-                let allowed = scopes.next_bytes(engine, state, fuel)?;
-                let mut bytes = allowed;
-                bytes.iter_mut().zip(first).for_each(|(word, first)| *word &= first);
-                if bytes == [0; 4] {
-                    bytes = allowed;
-                }
-                // After a blank the parser alone may still end as soon as before, so blanks would go on for ever.
-                let mut others = bytes;
-                BLANKS.iter().for_each(|&blank| others[usize::from(blank / 64)] &= !(1 << (blank % 64)));
-                if others != [0; 4] {
-                    bytes = others;
-                }
-                // Greedy: the parser's shortest ending may repeat a value, and a search over all endings
-                // would have no bound. A byte that the scopes refuse is not among `bytes`.
-                let mut best: Option<(u64, u8)> = None;
-                for byte in byte_set::iter(&bytes) {
-                    let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    let (left, _) = engine.shortest_completion(next, fuel)?;
-                    // Of digits the last: zeros at the end of a fraction lead nowhere.
-                    if best.is_none_or(|(known, _)| left <= known) {
-                        best = Some((left, byte));
-                    }
-                }
-                let Some((_, byte)) = best else { return Ok(None) };
-                let Some(next) = scopes.read_one(engine, state, byte, fuel)? else { return Ok(None) };
-                ending.push(byte);
-                state = next;
-            }
-            Ok(Some(ending))
+        self.peek_with_scopes(|generation, state, scopes, fuel| {
+            scopes.short_ending(&generation.engine, state, max_bytes, fuel)
         })
     }
 

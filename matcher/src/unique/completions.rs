@@ -25,6 +25,9 @@ use super::json_lexer::state::{Escape, Exponent, LexState, MAX_EXPONENT_DIGITS, 
 use super::read_json::after_repeat;
 use super::scopes::{Mark, UniqueScopes};
 
+/// Bytes of a number whose forms are made and looked up in a unit of work.
+const BYTES_PER_UNIT: u64 = 16;
+
 /// A place on the way through strings.
 struct SearchNode<S> {
     state: S,
@@ -53,6 +56,8 @@ impl UniqueScopes {
             self.restore(&mark);
             return found;
         }
+        // The forms of a number are as long as its text.
+        fuel.burn(self.text.len() as u64 / BYTES_PER_UNIT)?;
         match self.lex {
             LexState::String { novelty: Novelty::SeenPrefix, .. } => {
                 let mark = self.mark();
@@ -274,7 +279,7 @@ impl UniqueScopes {
             }
             let is_zero = is_zero(&text);
             for byte in b"-+Ee.0123456789".iter().copied().filter(|&byte| may(byte)) {
-                fuel.burn(1)?;
+                fuel.burn(1 + text.len() as u64 / BYTES_PER_UNIT)?;
                 let exponent = match (exponent, byte) {
                     (Exponent::None, b'e' | b'E') => Exponent::Digits(0),
                     (Exponent::Digits(MAX_EXPONENT_DIGITS), b'0'..=b'9') => continue,

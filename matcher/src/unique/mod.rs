@@ -11,3 +11,4 @@ pub(crate) mod scopes;
 mod read_json;
 mod completions;
 mod refused_tokens;
+mod endings;

@@ -551,6 +551,11 @@ impl UniqueScopes {
         }
     }
 
+    /// How many values have occurred in everything that is open.
+    pub(super) fn value_count(&self) -> usize {
+        self.containers.iter().map(|container| container.seen.len() + container.values.len()).sum()
+    }
+
     pub(super) fn has_seen(&self, value: &[u8]) -> bool {
         self.containers.last().is_some_and(|container| container.seen.contains(value))
     }

@@ -173,6 +173,68 @@ fn endings_of_items_that_must_differ() {
     }
 }
 
+/// Where the parser's own shortest ending writes a value twice, another one is found, and it is not much longer.
+#[test]
+fn short_endings_of_items_that_must_differ() {
+    let contains = |contains: &str| {
+        format!(r#"{{"type":"array","uniqueItems":true,"maxItems":3,"contains":{contains},"minContains":2}}"#)
+    };
+    let many = |items: &str| {
+        format!(r#"{{"type":"array","uniqueItems":true,"minItems":300,"maxItems":300,"items":{items}}}"#)
+    };
+    for (schema, shortest) in [
+        (contains(r#"{"enum":[1,2]}"#), 5),
+        (contains(r#"{"enum":[0.5,1.5,2]}"#), 7),
+        (contains(r#"{"enum":[1,"1",null]}"#), 7),
+        (contains(r#"{"type":"integer","minimum":0,"maximum":3}"#), 5),
+        (contains(r#"{"type":"string","pattern":"^[ab]$"}"#), 9),
+        // All numbers of one and two digits, and 200 others of three.
+        (many(r#"{"type":"integer","minimum":0}"#), 10 + 90 * 2 + 200 * 3 + 301),
+        (many(r#"{"type":"number"}"#), 10 + 90 * 2 + 200 * 3 + 301),
+    ] {
+        for spelling in [Spelling::Printed, Spelling::Any, Spelling::Compact, Spelling::Canonical] {
+            let options = JsonSchemaOptions::default().spelling(spelling);
+            let mut matcher = compiler(Limits::default()).json_schema(&schema, &options).unwrap().matcher();
+            let ending = matcher.shortest_ending(10_000).unwrap().unwrap();
+            let text = String::from_utf8_lossy(&ending);
+            assert!(ending.len() <= shortest + shortest / 4, "{} bytes of {schema}: {text}", ending.len());
+            matcher.accept_bytes(&ending).unwrap();
+            assert!(matcher.is_completed());
+        }
+    }
+}
+
+/// A spelling that a condition of `contains` leaves out does not use up the last value that the condition asks for.
+#[test]
+fn no_other_spelling_takes_the_place_of_a_value_that_must_occur() {
+    let contains = |more: &str| format!(r#"{{"type":"array","uniqueItems":true,"contains":{more}}}"#);
+    for (spelling, schema, read, refused) in [
+        (Spelling::Any, contains(r#"{"const":1}"#), "[", "1e0,"),
+        (Spelling::Any, contains(r#"{"const":0},"maxItems":2"#), "[", "0e0,"),
+        (Spelling::Any, contains(r#"{"const":[1]}"#), "[[", "1e0],"),
+        (Spelling::Any, contains(r#"{"const":{"a":1}}"#), "[{\"a\":", "1e0},"),
+        (Spelling::Any, contains(r#"{"enum":[1,2]},"minContains":2,"maxItems":3"#), "[1,", "2e0,"),
+        (Spelling::Any, contains(r#"{"const":1},"items":{"type":"number"}"#), "[", "1e0,"),
+        (Spelling::Printed, contains(r#"{"type":"integer","const":1}"#), "[", "1.0,"),
+        (Spelling::Printed, contains(r#"{"type":"integer","const":10000000000000000}"#), "[", "1e16,"),
+    ] {
+        let options = JsonSchemaOptions::default().spelling(spelling);
+        let mut matcher = compiler(Limits::default()).json_schema(&schema, &options).unwrap().matcher();
+        matcher.accept_bytes(read.as_bytes()).unwrap();
+        assert!(matcher.fork().accept_bytes(refused.as_bytes()).is_err(), "{schema}");
+        // Wherever the text has gone so far, it can end.
+        for byte in refused.bytes() {
+            if matcher.accept_bytes(&[byte]).is_err() {
+                break;
+            }
+            let ending = matcher.shortest_ending(1_000).unwrap().unwrap();
+            let mut ended = matcher.fork();
+            ended.accept_bytes(&ending).unwrap();
+            assert!(ended.is_completed(), "{schema}: {}", String::from_utf8_lossy(&ending));
+        }
+    }
+}
+
 /// Grammars that are joined: where a text may begin with an array of either, and only one says that items differ.
 #[test]
 fn joined_grammars_that_begin_alike_are_refused() {

@@ -4,6 +4,10 @@
 //! number that matters. Where the number of items that count has an upper bound, an item either satisfies the
 //! goal or its complement. Without one the complement is not needed: any item may go uncounted. One item may
 //! count for several obligations, so it is read in as many ways as there are sets of obligations that it may count for.
+//!
+//! Where items differ and finitely many values count, the complement is needed, too. A number may have spellings that the
+//! goal leaves out (`1e0` of the constant `1`). An item that is spelled so would go uncounted, and keep the value itself
+//! from being written.
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{ExprId, RuleId};
@@ -26,12 +30,28 @@ const MAX_OBLIGATIONS: usize = 6;
 /// Places whose items are looked at for an obligation that all of them meet.
 const MAX_MEETING: usize = 16;
 
+/// Whole numbers between bounds, and items of arrays, that are taken as listed.
+const MAX_LISTED: usize = 64;
+
+/// Arrays and objects inside one another in which listed values are looked for.
+const MAX_LISTED_DEPTH: u32 = 4;
+
+/// Whether the values of a goal are listed in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    No,
+    WithoutNumbers,
+    WithNumbers,
+}
+
 struct Counting<'a> {
     shape: &'a ArrayShape,
     mark: Option<DistinctMark>,
     /// Numbers from here on are not told apart.
     read_cap: u64,
     counted_caps: Vec<u64>,
+    /// For each obligation whether an item whose value satisfies it must be counted.
+    are_exact: Vec<bool>,
     rules: HashMap<ItemCounts, RuleId>,
     todo: Vec<ItemCounts>,
 }
@@ -72,8 +92,14 @@ impl SchemaLowering<'_> {
             return self.array(&ArrayShape { obligations: Vec::new(), ..shape.clone() }, node);
         }
         let first = (0, vec![0; counted_caps.len()]);
-        let mut counting =
-            Counting { shape, mark, read_cap, counted_caps, rules: HashMap::default(), todo: Vec::new() };
+        let mut are_exact = Vec::with_capacity(shape.obligations.len());
+        for obligation in &shape.obligations {
+            let is_exact = obligation.max.is_some()
+                || mark.is_some() && self.listed(obligation.goal, MAX_LISTED_DEPTH)? == Listed::WithNumbers;
+            are_exact.push(is_exact);
+        }
+        let (rules, todo) = (HashMap::default(), Vec::new());
+        let mut counting = Counting { shape, mark, read_cap, counted_caps, are_exact, rules, todo };
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let close = self.builder.literal("]");
         let items = counting.items(&first, self)?;
@@ -125,6 +151,41 @@ impl SchemaLowering<'_> {
             }
         }
         (left.obligations.len() < shape.obligations.len()).then(|| left.normalized())
+    }
+
+    /// Whether the values of a goal are listed in it.
+    fn listed(&mut self, goal: GoalId, depth: u32) -> Result<Listed> {
+        if goal == GoalId::ANY || depth == 0 {
+            return Ok(Listed::No);
+        }
+        let norm = self.normalizer.norm(goal)?;
+        if !norm.numbers.iter().all(|shape| shape.enumerated(MAX_LISTED).is_some())
+            || !norm.strings.iter().all(|shape| shape.values.is_some())
+        {
+            return Ok(Listed::No);
+        }
+        let mut parts: Vec<GoalId> = Vec::new();
+        for shape in &norm.arrays {
+            match shape.max.and_then(|max| usize::try_from(max).ok()).filter(|&max| max <= MAX_LISTED) {
+                Some(max) => parts.extend((0..max).map(|place| shape.item(place))),
+                None => return Ok(Listed::No),
+            }
+        }
+        for shape in &norm.objects {
+            if shape.cells.iter().any(|cell| cell.value != GoalId::NEVER) {
+                return Ok(Listed::No);
+            }
+            parts.extend(shape.properties.iter().map(|property| property.value));
+        }
+        let mut found = if norm.numbers.is_empty() { Listed::WithoutNumbers } else { Listed::WithNumbers };
+        for part in parts {
+            found = match self.listed(part, depth - 1)? {
+                Listed::No => return Ok(Listed::No),
+                Listed::WithNumbers => Listed::WithNumbers,
+                Listed::WithoutNumbers => found,
+            };
+        }
+        Ok(found)
     }
 
     /// Whether the values of one goal satisfy another one for certain.
@@ -197,10 +258,10 @@ impl Counting<'_> {
                     after.1[index] = one_more;
                     split.push((goals.and(goal, obligation.goal), after));
                 }
-                // With a maximum, an item that satisfies the goal must be counted. Without one it may go
+                // With a maximum, an item that satisfies the goal must be counted. Without one it may mostly go
                 // uncounted: the count is then too small, which only a minimum asks for, and another reading
                 // counts it.
-                let uncounted = if obligation.max.is_some() {
+                let uncounted = if self.are_exact[index] {
                     let not = goals.not(obligation.goal);
                     goals.and(goal, not)
                 } else {

@@ -1,0 +1,150 @@
+//! A short ending of a text in which items or names must differ.
+//!
+//! The parser's own shortest ending may write a value twice, so endings are searched, depth first. The parser says at each
+//! place how many bytes are missing at least: ways that would grow too long are not entered. First the bound on the length
+//! is the parser's own, then a little more, as long as few places were looked at: then the ending is a shortest one. A
+//! text that has to write hundreds of values has too many such ways. There the next byte is the one after which the parser
+//! alone could end soonest, and only where that leads nowhere is a step taken back. A place of the parser is entered a
+//! number of times that depends on the values so far, so that zeros after a point do not go on for ever.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use grammask_grammar_ir::byte_set;
+use grammask_parser_backend::{Backend, Fuel, StepError};
+
+use super::scopes::{Mark, UniqueScopes};
+
+/// The whitespace of JSON.
+const BLANKS: [u8; 4] = [b' ', b'\t', b'\n', b'\r'];
+
+/// Bytes by which an ending is longer than the parser's own, where it is looked for as a shortest one.
+const MAX_LONGER: u64 = 8;
+
+/// Places that are entered while a shortest one is looked for.
+const MAX_PLACES: usize = 1_000;
+
+/// How often a state of the parser is entered afterwards, besides once for each value so far.
+const MIN_VISITS: usize = 64;
+
+/// A place on the way to an ending.
+struct Place<S> {
+    state: S,
+    mark: Mark,
+    /// The bytes that may follow, after how many the parser could end. The last one is to be tried first.
+    ways: Vec<(u64, u8)>,
+}
+
+/// The outcome of a search.
+enum Found {
+    Ending(Vec<u8>),
+    /// No ending is so short.
+    Nothing,
+    /// Not everything was looked at.
+    GivenUp,
+}
+
+impl UniqueScopes {
+    /// A short text after which the parser, now in this state, may end; `None` where it takes more than `max_bytes`. The scopes
+    /// are somewhere on the way afterwards.
+    pub(crate) fn short_ending<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        max_bytes: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<u8>>, StepError> {
+        let (least, _) = engine.shortest_completion(state, fuel)?;
+        let mut places = MAX_PLACES;
+        for longer in 0..=MAX_LONGER {
+            let most = least.saturating_add(longer);
+            if most > max_bytes as u64 {
+                return Ok(None);
+            }
+            let mut has_place = |_: &Self, _| {
+                places = places.saturating_sub(1);
+                places > 0
+            };
+            match self.ending_within(engine, state, most, &mut has_place, fuel)? {
+                Found::Ending(ending) => return Ok(Some(ending)),
+                Found::Nothing => {}
+                Found::GivenUp => break,
+            }
+        }
+        let mut visits: HashMap<B::State, usize, ahash::RandomState> = HashMap::default();
+        let mut has_visits = |scopes: &Self, state| {
+            let visits = visits.entry(state).or_insert(0);
+            *visits += 1;
+            *visits <= MIN_VISITS + scopes.value_count()
+        };
+        match self.ending_within(engine, state, max_bytes as u64, &mut has_visits, fuel)? {
+            Found::Ending(ending) => Ok(Some(ending)),
+            Found::Nothing => Ok(None),
+            // There may be one.
+            Found::GivenUp => fuel.burn(u64::MAX).map(|()| None),
+        }
+    }
+
+    /// An ending of at most `most` bytes. `enter` says whether a state is entered.
+    fn ending_within<B: Backend>(
+        &mut self,
+        engine: &B,
+        state: B::State,
+        most: u64,
+        enter: &mut dyn FnMut(&Self, B::State) -> bool,
+        fuel: &mut Fuel,
+    ) -> Result<Found, StepError> {
+        let (mut ending, mut path, mut next) = (Vec::new(), Vec::new(), Some(state));
+        let mut is_everything = true;
+        loop {
+            if let Some(state) = next.take() {
+                if engine.is_complete(state) {
+                    return Ok(Found::Ending(ending));
+                }
+                let ways = self.ways(engine, state, most - ending.len() as u64, fuel)?;
+                path.push(Place { state, mark: self.mark(), ways });
+            }
+            let Some(Place { state, mark, ways }) = path.last_mut() else {
+                return Ok(if is_everything { Found::Nothing } else { Found::GivenUp });
+            };
+            self.restore(mark);
+            let Some((_, byte)) = ways.pop() else {
+                path.pop();
+                ending.pop();
+                continue;
+            };
+            let Some(after) = self.read_one(engine, *state, byte, fuel)? else { continue };
+            if enter(self, after) {
+                ending.push(byte);
+                next = Some(after);
+            } else {
+                is_everything = false;
+            }
+        }
+    }
+
+    /// The bytes after which the parser can end within `most` bytes, these counted.
+    fn ways<B: Backend>(
+        &self,
+        engine: &B,
+        state: B::State,
+        most: u64,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<(u64, u8)>, StepError> {
+        let mut ways = Vec::new();
+        for byte in byte_set::iter(&engine.next_bytes(state)) {
+            let Some(next) = engine.step(state, byte, fuel)? else { continue };
+            let (left, _) = engine.shortest_completion(next, fuel)?;
+            if left < most {
+                ways.push((left, byte));
+            }
+        }
+        // Of digits that lead as far another one comes first in each value, and in its second place after ten values, so that
+        // numbers differ early. After a blank the parser may still end as soon as before.
+        let written = u32::try_from(self.text.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let turn = self.value_count() / 10_usize.saturating_pow(written);
+        let rank = |byte: u8| (usize::from(byte) + turn) % 10;
+        ways.sort_unstable_by_key(|&(left, byte)| (!BLANKS.contains(&byte), Reverse(left), rank(byte), byte));
+        Ok(ways)
+    }
+}
