@@ -42,10 +42,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
             order.push(*state);
             stack.pop();
         }
-        // A start that leads to an end: something goes on from the one and nothing from the other.
-        if let [end] | [end, _] = order[..]
-            && draft.states[end].head == DraftEdgeId::NONE
-        {
+        if is_chain(draft, &order) {
             continue;
         }
         // States of different fragments are never merged: a final state belongs to its fragment.
@@ -66,6 +63,18 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     for fragment in draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
         fragment.start = same[fragment.start];
     }
+}
+
+/// Whether the states, the last one first, lead from one to the next. Then no two are equally far from the end, and none
+/// goes on as another does. Nearly all fragments are literals, and some are megabytes long.
+fn is_chain(draft: &Draft, order: &[DraftStateId]) -> bool {
+    let Some((&end, others)) = order.split_first() else { return true };
+    let has_one_edge = |&state: &DraftStateId| {
+        let edge = draft.edges.get(draft.states[state].head);
+        edge.is_some_and(|edge| edge.next == DraftEdgeId::NONE && edge.label != Label::DEAD)
+    };
+    // All edges of a single state before the end lead to it.
+    draft.states[end].head == DraftEdgeId::NONE && (others.len() <= 1 || others.iter().all(has_one_edge))
 }
 
 /// The states of a fragment that were kept, in a table with open addressing whose size is known. For the
