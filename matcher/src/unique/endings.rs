@@ -31,8 +31,10 @@ const MIN_VISITS: usize = 64;
 struct Place<S> {
     state: S,
     mark: Mark,
-    /// The bytes that may follow, after how many the parser could end. The last one is to be tried first.
-    ways: Vec<(u64, u8)>,
+    /// Bytes that may follow, the last one to be tried first.
+    ways: Vec<u8>,
+    /// Those to be tried afterwards, all of which lead away from the parser's own shortest ending.
+    detours: [u64; 4],
 }
 
 /// The outcome of a search.
@@ -101,19 +103,23 @@ impl UniqueScopes {
                 if engine.is_complete(state) {
                     return Ok(Found::Ending(ending));
                 }
-                let ways = self.ways(engine, state, most - ending.len() as u64, fuel)?;
-                path.push(Place { state, mark: self.mark(), ways });
+                path.push(self.place(engine, state, fuel)?);
             }
-            let Some(Place { state, mark, ways }) = path.last_mut() else {
+            let Some(place) = path.last_mut() else {
                 return Ok(if is_everything { Found::Nothing } else { Found::GivenUp });
             };
-            self.restore(mark);
-            let Some((_, byte)) = ways.pop() else {
+            self.restore(&place.mark);
+            if place.ways.is_empty() {
+                let detours = std::mem::take(&mut place.detours);
+                let left = most - ending.len() as u64;
+                place.ways = self.detours(engine, (place.state, &detours), left, fuel)?;
+            }
+            let Some(byte) = place.ways.pop() else {
                 path.pop();
                 ending.pop();
                 continue;
             };
-            let Some(after) = self.read_one(engine, *state, byte, fuel)? else { continue };
+            let Some(after) = self.read_one(engine, place.state, byte, fuel)? else { continue };
             if enter(self, after) {
                 ending.push(byte);
                 next = Some(after);
@@ -123,28 +129,49 @@ impl UniqueScopes {
         }
     }
 
-    /// The bytes after which the parser can end within `most` bytes, these counted.
-    fn ways<B: Backend>(
+    /// A place with the bytes that the parser's shortest endings begin with.
+    fn place<B: Backend>(
         &self,
         engine: &B,
         state: B::State,
+        fuel: &mut Fuel,
+    ) -> Result<Place<B::State>, StepError> {
+        let (_, first) = engine.shortest_completion(state, fuel)?;
+        let mut detours = engine.next_bytes(state);
+        detours.iter_mut().zip(first).for_each(|(word, first)| *word &= !first);
+        let mut ways: Vec<u8> = byte_set::iter(&first).collect();
+        fuel.burn(ways.len() as u64 / 8)?;
+        ways.sort_unstable_by_key(|&byte| self.rank(byte));
+        Ok(Place { state, mark: self.mark(), ways, detours })
+    }
+
+    /// Those of the bytes after which the parser can end within `most` bytes, these counted.
+    fn detours<B: Backend>(
+        &self,
+        engine: &B,
+        (state, bytes): (B::State, &[u64; 4]),
         most: u64,
         fuel: &mut Fuel,
-    ) -> Result<Vec<(u64, u8)>, StepError> {
+    ) -> Result<Vec<u8>, StepError> {
         let mut ways = Vec::new();
-        for byte in byte_set::iter(&engine.next_bytes(state)) {
+        for byte in byte_set::iter(bytes) {
+            fuel.burn(1)?;
             let Some(next) = engine.step(state, byte, fuel)? else { continue };
             let (left, _) = engine.shortest_completion(next, fuel)?;
             if left < most {
                 ways.push((left, byte));
             }
         }
-        // Of digits that lead as far another one comes first in each value, and in its second place after ten values, so that
-        // numbers differ early. After a blank the parser may still end as soon as before.
+        // After a blank the parser may still end as soon as before.
+        ways.sort_unstable_by_key(|&(left, byte)| (!BLANKS.contains(&byte), Reverse(left), self.rank(byte)));
+        Ok(ways.into_iter().map(|(_, byte)| byte).collect())
+    }
+
+    /// The order of bytes that lead as far. Of digits another one comes first in each value, and in its second place after
+    /// ten values, so that numbers differ early.
+    fn rank(&self, byte: u8) -> (usize, u8) {
         let written = u32::try_from(self.text.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let turn = self.value_count() / 10_usize.saturating_pow(written);
-        let rank = |byte: u8| (usize::from(byte) + turn) % 10;
-        ways.sort_unstable_by_key(|&(left, byte)| (!BLANKS.contains(&byte), Reverse(left), rank(byte), byte));
-        Ok(ways)
+        ((usize::from(byte) + turn) % 10, byte)
     }
 }
