@@ -56,8 +56,6 @@ impl UniqueScopes {
             self.restore(&mark);
             return found;
         }
-        // The forms of a number are as long as its text.
-        fuel.burn(self.text.len() as u64 / BYTES_PER_UNIT)?;
         match self.lex {
             LexState::String { novelty: Novelty::SeenPrefix, .. } => {
                 let mark = self.mark();
@@ -65,8 +63,11 @@ impl UniqueScopes {
                 self.restore(&mark);
                 found
             }
-            LexState::Number { exponent } if self.may_equal_seen(&self.text) => {
-                self.has_unseen_number(engine, state, exponent, fuel)
+            LexState::Number { exponent } => {
+                // The forms of a number are as long as its text.
+                fuel.burn(self.text.len() as u64 / BYTES_PER_UNIT)?;
+                Ok(!self.may_equal_seen(&self.text)
+                    || self.has_unseen_number(engine, state, exponent, fuel)?)
             }
             LexState::Literal if self.has_seen(&self.text) => self.may_repeat_word(engine, state, fuel),
             _ => Ok(true),

@@ -24,6 +24,9 @@ const MAX_LONGER: u64 = 8;
 /// Places that are entered while a shortest one is looked for.
 const MAX_PLACES: usize = 1_000;
 
+/// Work at a place, besides that of the parser.
+const UNITS_OF_PLACE: u64 = 16;
+
 /// How often a state of the parser is entered afterwards, besides once for each value so far.
 const MIN_VISITS: usize = 64;
 
@@ -31,10 +34,12 @@ const MIN_VISITS: usize = 64;
 struct Place<S> {
     state: S,
     mark: Mark,
-    /// Bytes that may follow, the last one to be tried first.
-    ways: Vec<u8>,
-    /// Those to be tried afterwards, all of which lead away from the parser's own shortest ending.
-    detours: [u64; 4],
+    /// The bytes that the parser's shortest endings begin with, as far as they were not tried.
+    first: [u64; 4],
+    /// Other bytes that may follow, before they are looked at.
+    others: [u64; 4],
+    /// Afterwards, in their order; the last one is to be tried first.
+    detours: Vec<u8>,
 }
 
 /// The outcome of a search.
@@ -109,12 +114,15 @@ impl UniqueScopes {
                 return Ok(if is_everything { Found::Nothing } else { Found::GivenUp });
             };
             self.restore(&place.mark);
-            if place.ways.is_empty() {
-                let detours = std::mem::take(&mut place.detours);
+            let first = byte_set::iter(&place.first).max_by_key(|&byte| self.rank(byte));
+            if let Some(first) = first {
+                place.first[usize::from(first / 64)] &= !(1 << (first % 64));
+            } else if place.others != [0; 4] {
+                let others = std::mem::take(&mut place.others);
                 let left = most - ending.len() as u64;
-                place.ways = self.detours(engine, (place.state, &detours), left, fuel)?;
+                place.detours = self.detours(engine, (place.state, &others), left, fuel)?;
             }
-            let Some(byte) = place.ways.pop() else {
+            let Some(byte) = first.or_else(|| place.detours.pop()) else {
                 path.pop();
                 ending.pop();
                 continue;
@@ -129,20 +137,17 @@ impl UniqueScopes {
         }
     }
 
-    /// A place with the bytes that the parser's shortest endings begin with.
     fn place<B: Backend>(
         &self,
         engine: &B,
         state: B::State,
         fuel: &mut Fuel,
     ) -> Result<Place<B::State>, StepError> {
+        fuel.burn(UNITS_OF_PLACE)?;
         let (_, first) = engine.shortest_completion(state, fuel)?;
-        let mut detours = engine.next_bytes(state);
-        detours.iter_mut().zip(first).for_each(|(word, first)| *word &= !first);
-        let mut ways: Vec<u8> = byte_set::iter(&first).collect();
-        fuel.burn(ways.len() as u64 / 8)?;
-        ways.sort_unstable_by_key(|&byte| self.rank(byte));
-        Ok(Place { state, mark: self.mark(), ways, detours })
+        let mut others = engine.next_bytes(state);
+        others.iter_mut().zip(first).for_each(|(word, first)| *word &= !first);
+        Ok(Place { state, mark: self.mark(), first, others, detours: Vec::new() })
     }
 
     /// Those of the bytes after which the parser can end within `most` bytes, these counted.
