@@ -18,6 +18,7 @@ use super::punctuation::Punctuation;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::error::grammar_error;
+use crate::json_schema::options::Unsupported;
 use crate::json_schema::sets::array_shape::{ArrayShape, ItemObligation};
 use crate::json_schema::sets::goals::GoalId;
 
@@ -95,7 +96,9 @@ impl SchemaLowering<'_> {
         let mut are_exact = Vec::with_capacity(shape.obligations.len());
         for obligation in &shape.obligations {
             let is_exact = obligation.max.is_some()
-                || mark.is_some() && self.listed(obligation.goal, MAX_LISTED_DEPTH)? == Listed::WithNumbers;
+                || mark.is_some()
+                    && self.listed(obligation.goal, MAX_LISTED_DEPTH)? == Listed::WithNumbers
+                    && self.can_be_missed(shape, obligation.goal);
             are_exact.push(is_exact);
         }
         let (rules, todo) = (HashMap::default(), Vec::new());
@@ -186,6 +189,17 @@ impl SchemaLowering<'_> {
             };
         }
         Ok(found)
+    }
+
+    /// Whether the items that do not satisfy a goal can be written out.
+    fn can_be_missed(&mut self, shape: &ArrayShape, goal: GoalId) -> bool {
+        self.normalizer.options.unsupported == Unsupported::Refuse
+            && shape.prefix.iter().chain([&shape.rest]).all(|&item| {
+                let goals = &mut self.normalizer.algebra.goals;
+                let not = goals.not(goal);
+                let without = goals.and(item, not);
+                self.normalizer.norm(without).is_ok()
+            })
     }
 
     /// Whether the values of one goal satisfy another one for certain.
