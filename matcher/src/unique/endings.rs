@@ -42,6 +42,15 @@ struct Place<S> {
     detours: Vec<u8>,
 }
 
+/// Whether a place is entered.
+enum Entry {
+    Open,
+    /// It was entered often enough.
+    Closed,
+    /// The search is over.
+    NoMore,
+}
+
 /// The outcome of a search.
 enum Found {
     Ending(Vec<u8>),
@@ -68,23 +77,23 @@ impl UniqueScopes {
             if most > max_bytes as u64 {
                 return Ok(None);
             }
-            let mut has_place = |_: &Self, _| {
+            let mut few_places = |_: &Self, _| {
                 places = places.saturating_sub(1);
-                places > 0
+                if places > 0 { Entry::Open } else { Entry::NoMore }
             };
-            match self.ending_within(engine, state, most, &mut has_place, fuel)? {
+            match self.ending_within(engine, state, most, &mut few_places, fuel)? {
                 Found::Ending(ending) => return Ok(Some(ending)),
                 Found::Nothing => {}
                 Found::GivenUp => break,
             }
         }
         let mut visits: HashMap<B::State, usize, ahash::RandomState> = HashMap::default();
-        let mut has_visits = |scopes: &Self, state| {
+        let mut few_visits = |scopes: &Self, state| {
             let visits = visits.entry(state).or_insert(0);
             *visits += 1;
-            *visits <= MIN_VISITS + scopes.value_count()
+            if *visits <= MIN_VISITS + scopes.value_count() { Entry::Open } else { Entry::Closed }
         };
-        match self.ending_within(engine, state, max_bytes as u64, &mut has_visits, fuel)? {
+        match self.ending_within(engine, state, max_bytes as u64, &mut few_visits, fuel)? {
             Found::Ending(ending) => Ok(Some(ending)),
             Found::Nothing => Ok(None),
             // There may be one.
@@ -92,13 +101,13 @@ impl UniqueScopes {
         }
     }
 
-    /// An ending of at most `most` bytes. `enter` says whether a state is entered.
+    /// An ending of at most `most` bytes. `enter` is asked before a state is entered.
     fn ending_within<B: Backend>(
         &mut self,
         engine: &B,
         state: B::State,
         most: u64,
-        enter: &mut dyn FnMut(&Self, B::State) -> bool,
+        enter: &mut dyn FnMut(&Self, B::State) -> Entry,
         fuel: &mut Fuel,
     ) -> Result<Found, StepError> {
         let (mut ending, mut path, mut next) = (Vec::new(), Vec::new(), Some(state));
@@ -128,15 +137,23 @@ impl UniqueScopes {
                 continue;
             };
             let Some(after) = self.read_one(engine, place.state, byte, fuel)? else { continue };
-            if enter(self, after) {
-                ending.push(byte);
-                next = Some(after);
-            } else {
-                is_everything = false;
+            match enter(self, after) {
+                Entry::Open => {
+                    ending.push(byte);
+                    next = Some(after);
+                }
+                Entry::Closed => is_everything = false,
+                Entry::NoMore => {
+                    if let Some(start) = path.first() {
+                        self.restore(&start.mark);
+                    }
+                    return Ok(Found::GivenUp);
+                }
             }
         }
     }
 
+    /// This place, before a byte is tried.
     fn place<B: Backend>(
         &self,
         engine: &B,
