@@ -19,7 +19,7 @@ use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::error::grammar_error;
 use crate::json_schema::options::Unsupported;
-use crate::json_schema::sets::array_shape::{ArrayShape, ItemObligation};
+use crate::json_schema::sets::array_shape::{ArrayShape, ItemObligation, Repetition};
 use crate::json_schema::sets::goals::GoalId;
 
 /// Items read, and items counted for each obligation.
@@ -168,6 +168,15 @@ impl SchemaLowering<'_> {
             return Ok(Listed::No);
         }
         let mut parts: Vec<GoalId> = Vec::new();
+        // No complement is written out of items that differ, nor one of conditions on some items or members.
+        if norm
+            .arrays
+            .iter()
+            .any(|shape| shape.repetition != Repetition::Free || !shape.obligations.is_empty())
+            || norm.objects.iter().any(|shape| !shape.obligations.is_empty())
+        {
+            return Ok(Listed::No);
+        }
         for shape in &norm.arrays {
             match shape.max.and_then(|max| usize::try_from(max).ok()).filter(|&max| max <= MAX_LISTED) {
                 Some(max) => parts.extend((0..max).map(|place| shape.item(place))),
