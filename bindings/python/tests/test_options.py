@@ -36,7 +36,7 @@ PYTHON = {
         "limits": "limits",
         "interrupt": "interrupt",
     },
-    "EbnfOptions": {"root": "root_rule_name", "limits": "limits"},
+    "EbnfOptions": {"root": "root_rule_name", "limits": "limits", "interrupt": "interrupt"},
     "RegexOptions": {
         "dialect": "dialect",
         "matching": "matching",
@@ -434,6 +434,9 @@ def test_deadlines_and_cancellation(info):
         compiler.compile_json_schema_async(big_schema(3), interrupt=cancelled).result(timeout=30)
     with pytest.raises(grammask.IndeterminateError):
         grammask.Grammar.from_json_schema(big_schema(4), interrupt=cancelled)
+    for read in (grammask.Grammar.from_ebnf, grammask.Grammar.from_gbnf):
+        with pytest.raises(grammask.IndeterminateError):
+            read('root ::= "a"', interrupt=cancelled)
     inline = f"start: %json {json.dumps(big_schema(5))}"
     for read in (grammask.Grammar.from_lark, compiler.compile_lark):
         for named in ({}, {"a": 'start: "a"'}):

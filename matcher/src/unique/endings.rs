@@ -4,8 +4,9 @@
 //! place how many bytes are missing at least: ways that would grow too long are not entered. First the bound on the length
 //! is the parser's own, then a little more, as long as few places were looked at: then the ending is a shortest one. A
 //! text that has to write hundreds of values has too many such ways. There the next byte is the one after which the parser
-//! alone could end soonest, and only where that leads nowhere is a step taken back. A place of the parser is entered a
-//! number of times that depends on the values so far, so that zeros after a point do not go on for ever.
+//! alone could end soonest, and only where that leads nowhere is a step taken back. A state of the parser is entered a few
+//! times within a value, and after few numbers of values. So zeros after a point do not go on for ever, nor do items that
+//! bring the end no nearer.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -24,11 +25,15 @@ const MAX_LONGER: u64 = 8;
 /// Places that are entered while a shortest one is looked for.
 const MAX_PLACES: usize = 1_000;
 
+/// Values that an item may still equal, of which so many are compared in a unit of work.
+const VALUES_PER_UNIT: u64 = 4;
+
 /// Work at a place, besides that of the parser.
 const UNITS_OF_PLACE: u64 = 16;
 
-/// How often a state of the parser is entered afterwards, besides once for each value so far.
-const MIN_VISITS: usize = 64;
+/// Bounds on the entries of a state: after how many numbers of values it is entered, and how often after each of these,
+/// besides once for each value. The second bound holds where the first one leaves nothing.
+const VISITS: [usize; 2] = [2, 64];
 
 /// A place on the way to an ending.
 struct Place<S> {
@@ -40,6 +45,17 @@ struct Place<S> {
     others: [u64; 4],
     /// Afterwards, in their order; the last one is to be tried first.
     detours: Vec<u8>,
+}
+
+/// How often a state was entered.
+#[derive(Clone, Copy, Default)]
+struct Visits {
+    /// The number of values at the last entry.
+    values: Option<usize>,
+    /// Entries after this number of values.
+    here: usize,
+    /// How often the number was another one than at the entry before.
+    counts: usize,
 }
 
 /// Whether a place is entered.
@@ -87,13 +103,27 @@ impl UniqueScopes {
                 Found::GivenUp => break,
             }
         }
-        let mut visits: HashMap<B::State, usize, ahash::RandomState> = HashMap::default();
-        let mut few_visits = |scopes: &Self, state| {
-            let visits = visits.entry(state).or_insert(0);
-            *visits += 1;
-            if *visits <= MIN_VISITS + scopes.value_count() { Entry::Open } else { Entry::Closed }
-        };
-        match self.ending_within(engine, state, max_bytes as u64, &mut few_visits, fuel)? {
+        let mut found = Found::GivenUp;
+        for most in VISITS {
+            let mut visits: HashMap<B::State, Visits, ahash::RandomState> = HashMap::default();
+            let mut few_visits = |scopes: &Self, state| {
+                let values = scopes.value_count();
+                let known = visits.entry(state).or_default();
+                if known.values != Some(values) {
+                    *known = Visits { values: Some(values), here: 0, counts: known.counts + 1 };
+                }
+                known.here += 1;
+                match known.counts <= most && known.here <= most + values {
+                    true => Entry::Open,
+                    false => Entry::Closed,
+                }
+            };
+            found = self.ending_within(engine, state, max_bytes as u64, &mut few_visits, fuel)?;
+            if !matches!(found, Found::GivenUp) {
+                break;
+            }
+        }
+        match found {
             Found::Ending(ending) => Ok(Some(ending)),
             Found::Nothing => Ok(None),
             // There may be one.
@@ -137,6 +167,8 @@ impl UniqueScopes {
                 continue;
             };
             let Some(after) = self.read_one(engine, place.state, byte, fuel)? else { continue };
+            // Inside of items each value so far is looked at.
+            fuel.burn(self.value_count() as u64 / VALUES_PER_UNIT)?;
             match enter(self, after) {
                 Entry::Open => {
                     ending.push(byte);
