@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{
-    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, Pattern, PatternPart, RuleId, RuleOptions,
-    TagDispatch, TokenRef, passes,
+    AfterDispatch, DispatchEnd, ExprId, Grammar, GrammarBuilder, Interrupt, Pattern, PatternPart, RuleId,
+    RuleOptions, TagDispatch, TokenRef, passes,
 };
 
 use super::embedded_schema::{EmbeddedSchema, GrammarSkeleton, SchemaContent};
@@ -700,7 +700,10 @@ impl<'o> FormatLowering<'o> {
         if let Some(&expr) = self.grammars.get(source) {
             return Ok(expr);
         }
-        let options = self.options.ebnf.clone().interrupt(self.options.json_schema.interrupt.clone());
+        let mut options = self.options.ebnf.clone();
+        if self.options.json_schema.interrupt != Interrupt::never() {
+            options.interrupt = self.options.json_schema.interrupt.clone();
+        }
         let grammar = ebnf::parse(source, &options)
             .map_err(|errors| embedded(errors, &place.key("grammar"), "the grammar"))?;
         let expr = self.append(&grammar, place)?;

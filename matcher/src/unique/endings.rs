@@ -25,7 +25,7 @@ const MAX_LONGER: u64 = 8;
 /// Places that are entered while a shortest one is looked for.
 const MAX_PLACES: usize = 1_000;
 
-/// Values that an item may still equal, of which so many are compared in a unit of work.
+/// One unit of work pays for the comparison of an item with this many values.
 const VALUES_PER_UNIT: u64 = 4;
 
 /// Work at a place, besides that of the parser.
@@ -153,7 +153,8 @@ impl UniqueScopes {
                 return Ok(if is_everything { Found::Nothing } else { Found::GivenUp });
             };
             self.restore(&place.mark);
-            let first = byte_set::iter(&place.first).max_by_key(|&byte| self.rank(byte));
+            let turn = self.turn();
+            let first = byte_set::iter(&place.first).max_by_key(|&byte| rank(byte, turn));
             if let Some(first) = first {
                 place.first[usize::from(first / 64)] &= !(1 << (first % 64));
             } else if place.others != [0; 4] {
@@ -217,15 +218,19 @@ impl UniqueScopes {
             }
         }
         // After a blank the parser may still end as soon as before.
-        ways.sort_unstable_by_key(|&(left, byte)| (!BLANKS.contains(&byte), Reverse(left), self.rank(byte)));
+        let turn = self.turn();
+        ways.sort_unstable_by_key(|&(left, byte)| (!BLANKS.contains(&byte), Reverse(left), rank(byte, turn)));
         Ok(ways.into_iter().map(|(_, byte)| byte).collect())
     }
 
-    /// The order of bytes that lead as far. Of digits another one comes first in each value, and in its second place after
-    /// ten values, so that numbers differ early.
-    fn rank(&self, byte: u8) -> (usize, u8) {
+    /// A number that is another one in each value, and in its second place after ten values.
+    fn turn(&self) -> usize {
         let written = u32::try_from(self.text.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let turn = self.value_count() / 10_usize.saturating_pow(written);
-        ((usize::from(byte) + turn) % 10, byte)
+        self.value_count() / 10_usize.saturating_pow(written)
     }
+}
+
+/// The order of bytes that lead as far. With each turn another digit comes first, so that numbers differ early.
+fn rank(byte: u8, turn: usize) -> (usize, u8) {
+    ((usize::from(byte) + turn) % 10, byte)
 }
