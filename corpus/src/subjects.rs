@@ -21,8 +21,16 @@ pub fn earley(grammar: &Grammar) -> Result<Engine, String> {
 
 /// The Earley backend for automata that were written and read.
 pub fn earley_stored(grammar: &Grammar) -> Result<Engine, String> {
-    let program =
-        grammask_fsm::compile(grammar, &CompileOptions::default()).map_err(|error| error.to_string())?;
+    earley_stored_with(grammar, &CompileOptions::default())
+}
+
+/// As [`earley_stored`], where every bound on the length of a text is counted.
+pub fn earley_counting(grammar: &Grammar) -> Result<Engine, String> {
+    earley_stored_with(grammar, &CompileOptions::default().min_counted_pairs(0))
+}
+
+fn earley_stored_with(grammar: &Grammar, options: &CompileOptions) -> Result<Engine, String> {
+    let program = grammask_fsm::compile(grammar, options).map_err(|error| error.to_string())?;
     let bytes = postcard::to_allocvec(&program).map_err(|error| error.to_string())?;
     let program: Program = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
     Engine::new(Arc::new(program), Config::default()).map_err(|error| error.to_string())
@@ -31,8 +39,16 @@ pub fn earley_stored(grammar: &Grammar) -> Result<Engine, String> {
 /// The pushdown backend for a grammar as it stands, with the defaults of the compiler. Few stacks: more than
 /// these come of ambiguity without end, and to find out takes longer than all the cases.
 pub fn pda(grammar: &Grammar) -> Result<grammask_pda::Engine, String> {
-    let program =
-        grammask_fsm::compile(grammar, &CompileOptions::default()).map_err(|error| error.to_string())?;
+    pda_with(grammar, &CompileOptions::default())
+}
+
+/// As [`pda`], where every bound on the length of a text is counted.
+pub fn pda_counting(grammar: &Grammar) -> Result<grammask_pda::Engine, String> {
+    pda_with(grammar, &CompileOptions::default().min_counted_pairs(0))
+}
+
+fn pda_with(grammar: &Grammar, options: &CompileOptions) -> Result<grammask_pda::Engine, String> {
+    let program = grammask_fsm::compile(grammar, options).map_err(|error| error.to_string())?;
     let config = grammask_pda::Config { max_stacks: 2_000, ..grammask_pda::Config::default() };
     grammask_pda::Engine::new(Arc::new(program), config).map_err(|error| error.to_string())
 }

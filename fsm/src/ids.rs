@@ -410,7 +410,6 @@ impl<I: Id, T: Copy> Grouped<I, T> {
     }
 
     /// The items of a list.
-    #[cfg(feature = "serde")]
     #[inline]
     pub(crate) fn of(&self, list: I) -> &[T] {
         &self.items[self.rows.of(list)]

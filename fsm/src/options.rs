@@ -46,6 +46,10 @@ pub struct CompileOptions {
     pub expand_states: u32,
     /// A fragment without calls is determinised if it has this many states or fewer (default: 64).
     pub determinize_states: u32,
+    /// A bound on the length of a text that obeys other conditions, too, is counted beside the automaton of these. It must
+    /// have at least this many pairs of a state and a length (default: 4,096). A smaller one has a state for each
+    /// pair that is needed.
+    pub min_counted_pairs: u32,
     /// Most states of all automata taken together while they are built (default: 2,500,000).
     pub max_states: usize,
     /// Most edges of all automata taken together while they are built (default: 6,500,000).
@@ -97,6 +101,7 @@ impl Default for CompileOptions {
             inline_states: 8,
             expand_states: 32,
             determinize_states: 64,
+            min_counted_pairs: 1 << 12,
             max_states: 2_500_000,
             max_edges: 6_500_000,
             text: TextLimits::default(),
@@ -160,6 +165,7 @@ setters! { CompileOptions {
     inline_states: u32,
     expand_states: u32,
     determinize_states: u32,
+    min_counted_pairs: u32,
     max_states: usize,
     max_edges: usize,
     text: TextLimits,

@@ -94,7 +94,7 @@ impl TryFrom<Unchecked> for Program {
         require(token_edges.iter().all(is_sound), "a token edge")?;
         require(labels.iter().all(|label| label.ids.is_sorted_by(|a, b| a < b)), "a set of tokens")?;
         require(fragments.iter().all(|fragment| is_state(fragment.start)), "the start of a fragment")?;
-        require(is_fragment(root) && fragments[root.index()].count.is_none(), "the root")?;
+        require(is_fragment(root) && fragments[root.index()].counting().is_none(), "the root")?;
         require(fragments.iter().all(has_sound_count), "a count")?;
         require(fragments.iter().all(has_sound_options), "the options of a rule")?;
         let byte_classes = ByteClasses::from_ranges(byte_edges.iter().map(|edge| (edge.start, edge.end)));
@@ -119,6 +119,7 @@ impl TryFrom<Unchecked> for Program {
         let wholes = PermutationOwners::new(&program)?;
         check_endings(&program, &wholes)?;
         check_left_recursion(&program, &owner)?;
+        check_counting(&program, &owner)?;
         require(program.check_distinct().is_ok(), "the place of a rule whose items differ")?;
         Ok(program)
     }
@@ -183,6 +184,41 @@ fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malform
     }
     require(owner.iter().all(|&owner| owner != FragmentId::NONE), "a state that nothing leads to")?;
     Ok(owner)
+}
+
+/// States that count have one or two ways on and belong to measured text, in which nothing counts after a second one.
+fn check_counting(program: &Program, owner: &IdVec<StateId, FragmentId>) -> Result<(), Malformed> {
+    const WHAT: &str = "text whose characters are counted";
+    let is_measured = |fragment: &Fragment| matches!(fragment.role, Role::Measured(_));
+    require(program.fragments.iter().all(|it| it.role != Role::Measured(0)), WHAT)?;
+    let mut rests = Vec::new();
+    for (id, &owner) in owner.entries() {
+        let state = program.state(id);
+        if !state.counts {
+            require(state.epsilons.iter().all(|&target| !program.state(target).counts), WHAT)?;
+            continue;
+        }
+        let is_bare = state.bytes.is_empty() && state.calls.is_empty() && state.tokens.is_empty();
+        require(is_bare && !state.is_final && is_measured(program.fragment(owner)), WHAT)?;
+        require(matches!(state.epsilons.len(), 1 | 2), WHAT)?;
+        require(state.epsilons.iter().all(|&target| !program.state(target).counts), WHAT)?;
+        rests.extend(state.epsilons.get(1));
+    }
+    let mut reached: IdVec<StateId, bool> = IdVec::of(false, owner.len());
+    while let Some(id) = rests.pop() {
+        if std::mem::replace(&mut reached[id], true) {
+            continue;
+        }
+        let state = program.state(id);
+        require(!state.counts, WHAT)?;
+        rests.extend(state.bytes.iter().map(|edge| edge.target));
+        rests.extend(state.epsilons);
+        rests.extend(state.calls.iter().map(|call| call.target));
+        rests.extend(state.tokens.iter().map(|edge| edge.target));
+    }
+    // Text that counts does not begin with its rest, or with a state that counts.
+    let begins = |it: &Fragment| !reached[it.start] && !program.state(it.start).counts;
+    require(program.fragments.iter().filter(|it| is_measured(it)).all(begins), WHAT)
 }
 
 /// Parts in any order, and counted repeats, do not call themselves before a byte is read.

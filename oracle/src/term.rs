@@ -13,7 +13,7 @@
 //! a *cell*, and one character of the cell is tried for all of them. Tokens that are taken as a whole are letters
 //! beside the characters: each that some expression names is a cell, and all others are one. No complement holds any.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use ahash::{AHashMap, AHashSet};
@@ -73,6 +73,9 @@ struct Arm {
     high: u32,
     then: TermId,
 }
+
+/// Terms of a search whose derivatives are looked at in the order in which they were met; then the newest come first.
+const BREADTH: usize = 64;
 
 /// The letters of the short escapes, and the characters that they stand for.
 const SHORT_ESCAPES: [(char, char); 8] = [
@@ -493,8 +496,8 @@ impl Terms {
         }
     }
 
-    /// Decides a term by looking for a text: all its derivatives, breadth first, until one is nullable. If
-    /// none is, none of the terms met matches anything.
+    /// Decides a term by looking for a text: all its derivatives, until one is nullable. If none is, none of the
+    /// terms met matches anything. Short texts are looked for first, and then any.
     ///
     /// A derivative that plainly lies within a term met before is not followed. The shortest text that any
     /// term met matches begins with a character after which a shorter one is left. If the term that matches
@@ -502,11 +505,14 @@ impl Terms {
     /// empty would go through all sets of parts of its operand.
     fn search(&mut self, start: TermId) {
         let mut met: AHashSet<TermId> = AHashSet::from([start]);
-        let mut queue = vec![start];
+        let mut found = vec![start];
         let mut passed_over = Vec::new();
-        let mut next = 0;
-        while let Some(&term) = queue.get(next) {
-            next += 1;
+        // The places in the list whose derivatives are still to be looked at.
+        let mut open = VecDeque::from([0]);
+        let mut looked = 0;
+        while let Some(place) = if looked < BREADTH { open.pop_front() } else { open.pop_back() } {
+            looked += 1;
+            let term = found[place];
             match self.inhabited[term.0 as usize] {
                 Some(false) => continue,
                 Some(true) => {
@@ -520,11 +526,15 @@ impl Terms {
                 if !met.insert(after) {
                     continue;
                 }
-                let is_within_met = queue.iter().any(|&greater| self.is_within(after, greater));
-                if is_within_met { &mut passed_over } else { &mut queue }.push(after);
+                if found.iter().any(|&greater| self.is_within(after, greater)) {
+                    passed_over.push(after);
+                } else {
+                    open.push_back(found.len());
+                    found.push(after);
+                }
             }
         }
-        for term in queue.into_iter().chain(passed_over) {
+        for term in found.into_iter().chain(passed_over) {
             self.inhabited[term.0 as usize] = Some(false);
         }
     }

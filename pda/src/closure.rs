@@ -14,7 +14,7 @@
 //! Pushing without reading a byte comes to an end because no rule begins with itself
 //! ([`left_recursion`](crate::left_recursion)).
 
-use grammask_fsm::Program;
+use grammask_fsm::{Program, Role, StateId};
 use grammask_parser_backend::StepError;
 use hashbrown::HashSet;
 
@@ -111,7 +111,11 @@ impl Closure {
                 Node::Return { state, below } => self.add(Stack { state, below }, Phase::Read),
                 Node::Repeat { fragment, done, below } => {
                     let body = program.fragment(fragment);
-                    let Some(count) = body.count else { return };
+                    let Some(count) = body.count else {
+                        // Measured text may end wherever its automaton does.
+                        node = below;
+                        continue;
+                    };
                     let done = done.saturating_add(1);
                     if count.max.is_none_or(|max| done < max) {
                         // Past the minimum of a repeat without a maximum there is nothing left to count.
@@ -131,6 +135,21 @@ impl Closure {
         }
     }
 
+    /// A character of measured text has ended: one of the edges is followed, by the count.
+    fn count_character(&mut self, program: &Program, tree: &mut Tree, stack: Stack, edges: &[StateId]) {
+        let Node::Repeat { fragment, done, below } = tree.get(stack.below) else { return };
+        let Role::Measured(limit) = program.fragment(fragment).role else { return };
+        let done = done.saturating_add(1);
+        match *edges {
+            [_, rest] if done >= limit => self.add(Stack { state: rest, below }, Phase::Read),
+            [next, ..] => {
+                let below = tree.push(program, Node::Repeat { fragment, done, below });
+                self.add(Stack { state: next, below }, Phase::Read);
+            }
+            [] => {}
+        }
+    }
+
     /// Runs the closure to its end.
     pub(crate) fn run(
         &mut self,
@@ -147,8 +166,12 @@ impl Closure {
             if !state.bytes.is_empty() {
                 self.stacks.push(stack);
             }
-            for &target in state.epsilons {
-                self.add(Stack { state: target, ..stack }, phase);
+            if state.counts {
+                self.count_character(program, tree, stack, state.epsilons);
+            } else {
+                for &target in state.epsilons {
+                    self.add(Stack { state: target, ..stack }, phase);
+                }
             }
             for call in state.calls {
                 let callee = program.fragment(call.fragment);
@@ -165,7 +188,7 @@ impl Closure {
                 if !program.state(call.target).is_pure_final() {
                     below = tree.push(program, Node::Return { state: call.target, below });
                 }
-                if callee.count.is_some() {
+                if callee.counting().is_some() {
                     below = tree.push(program, Node::Repeat { fragment: call.fragment, done: 0, below });
                 }
                 self.add(Stack { state: callee.start, below }, Phase::Fresh);

@@ -5,7 +5,7 @@
 //! edges that read nothing and calls that may read nothing. So left recursion that is hidden behind a
 //! nullable rule shows. This engine declines a cycle of that graph.
 
-use grammask_fsm::{FragmentId, Program, Role, StateId};
+use grammask_fsm::{Fragment, FragmentId, Program, Role, StateId};
 use grammask_grammar_ir::shorten;
 use grammask_parser_backend::BuildError;
 use petgraph::algo::kosaraju_scc;
@@ -16,7 +16,8 @@ const MAX_NAMES: usize = 8;
 
 /// Fails if parts may be in any order: a stack has no place to keep which of them were read.
 pub(crate) fn decline_permutation(program: &Program) -> Result<(), BuildError> {
-    match program.fragments().find(|fragment| fragment.role != Role::None) {
+    let is_permuted = |fragment: &&Fragment| !matches!(fragment.role, Role::None | Role::Measured(_));
+    match program.fragments().find(is_permuted) {
         None => Ok(()),
         Some(fragment) => Err(BuildError::new(format!(
             "parts in any order: rule `{}` has some, which the backend `pda` does not serve; give them an order, or \

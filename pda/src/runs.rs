@@ -104,7 +104,7 @@ impl Search<'_> {
         let program = &automaton.program;
         let changed = from.stacks.iter().find(|stack| to.stacks.binary_search(stack).is_err())?.below;
         let Node::Repeat { fragment, done, below } = builder.tree.get(changed) else { return None };
-        let count = program.fragment(fragment).count?;
+        let count = program.fragment(fragment).counting()?;
         let mut counted = |done: u32| {
             let node = builder.tree.push(program, Node::Repeat { fragment, done, below });
             replaced(&from.stacks, changed, node)

@@ -180,7 +180,7 @@ impl Tree {
             Node::Return { state, below } => Node::Return { state, below: self.representative(below) },
             Node::Repeat { fragment, done, below } => {
                 let below = self.representative(below);
-                let count = program.fragment(fragment).count;
+                let count = program.fragment(fragment).counting();
                 let done = count.map_or(done, |count| representative_count(count, done, self.longest_token));
                 Node::Repeat { fragment, done, below }
             }

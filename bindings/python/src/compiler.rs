@@ -295,6 +295,7 @@ fn automata(given: &mut Settings<'_>) -> PyResult<CompileOptions> {
         inline_states,
         expand_states,
         determinize_states,
+        min_counted_pairs,
         max_states,
         max_edges
     );

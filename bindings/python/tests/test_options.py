@@ -522,6 +522,7 @@ PASSES = [
     ({"inline_states": 0}, 'root ::= x "a" x\nx ::= "bc"'),
     ({"expand_states": 0}, 'root ::= "ab"{2,5}'),
     ({"determinize_states": 0}, 'root ::= "a"* "a" "b"'),
+    ({"min_counted_pairs": 0}, 'root ::= [a-z]* "b" & [^]{0,20}'),
 ]
 
 

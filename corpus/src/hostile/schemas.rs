@@ -37,7 +37,7 @@ const HELD: [(&str, &str); 16] = [
     ("multiple", r#"{"type":"integer","multipleOf":1§}"#),
     ("few multiples", r#"{"type":"integer","multipleOf":123456789,"minimum":§,"maximum":490000000000}"#),
     ("minimum", r#"{"type":"number","minimum":§,"exclusiveMaximum":9§.5}"#),
-    ("format", r#"{"type":["string","null"],"format":"date-time","maxLength":1§}"#),
+    ("format", r#"{"type":["string","null"],"format":"date-time","maxLength":10§}"#),
     ("array", r#"{"type":"array","items":{"const":§},"minItems":§}"#),
     ("counted members", r#"{"type":"object","minProperties":§,"propertyNames":{"maxLength":1§}}"#),
     ("dependent", r#"{"dependentRequired":{"p§":["p¶"]}}"#),
@@ -78,7 +78,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 50] = [
+const SINGLE: [(&str, [usize; 3], &str); 52] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -161,6 +161,16 @@ const SINGLE: [(&str, [usize; 3], &str); 50] = [
         "long pattern of a length",
         [100, 1_000, 10_000],
         r#"{"type":"string","pattern":"«a?b»","maxLength":§}"#,
+    ),
+    (
+        "long end of a long text",
+        [100, 1_000, 10_000],
+        r#"{"type":"string","pattern":"^.*«a»$","maxLength":9§}"#,
+    ),
+    (
+        "many texts of a length",
+        [10, 100, 1_000],
+        r#"{"type":"object","properties":{«"p§":{"type":"string","pattern":"^[^x]*§[^y]*$","maxLength":9§}‖,»}}"#,
     ),
     (
         "addresses of many patterns",

@@ -3,7 +3,7 @@
 use super::shape::{Calls, Shape, Syntax};
 
 /// A grammar, and a text of it that grows.
-const GRAMMARS: [(&str, Syntax, &str, &str); 25] = [
+const GRAMMARS: [(&str, Syntax, &str, &str); 26] = [
     (
         "palindromes",
         Syntax::Ebnf,
@@ -47,6 +47,12 @@ const GRAMMARS: [(&str, Syntax, &str, &str); 25] = [
         "[«[1,2],»",
     ),
     ("counted text", Syntax::Schema, r#"{"type":"string","maxLength":100000000}"#, "\"«ab»"),
+    (
+        "measured text",
+        Syntax::Schema,
+        r#"{"type":"string","format":"uri-reference","maxLength":100000000}"#,
+        "\"«/a%20»",
+    ),
     ("counted words", Syntax::Regex, "(?:[a-z]{2,20}-){3,}[0-9]{4}", "«abcde-»"),
     ("digits", Syntax::Schema, r#"{"type":"integer","multipleOf":997}"#, "«1»"),
     (

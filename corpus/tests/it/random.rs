@@ -69,6 +69,21 @@ fn earley_agrees_on_counted_repeats() {
 }
 
 #[test]
+fn earley_agrees_on_counted_lengths() {
+    check(50_000..50_400, &GrammarOptions::bounded(), subjects::earley_counting);
+}
+
+#[test]
+fn pda_agrees_on_counted_lengths() {
+    check_declining(
+        50_400..50_700,
+        &GrammarOptions::bounded(),
+        Some("left recursion"),
+        subjects::pda_counting,
+    );
+}
+
+#[test]
 fn pda_agrees_on_grammars_of_every_kind() {
     check_declining(60_000..60_500, &GrammarOptions::default(), Some("left recursion"), subjects::pda);
 }

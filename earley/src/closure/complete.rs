@@ -1,6 +1,6 @@
 //! Completion: contexts whose rule has ended, and the items that return to their callers.
 
-use grammask_fsm::Role;
+use grammask_fsm::{Role, StateId};
 
 use super::set_closure::{Closure, Grammar};
 use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry};
@@ -77,15 +77,12 @@ impl Closure {
         tag: Tag,
     ) {
         let fragment = grammar.program.fragment(counter.fragment);
-        let Some(count) = fragment.count else { return };
-        let max = count.max.unwrap_or(u32::MAX);
-        // `counts` are those before the byte, so the iteration that has just ended is not counted in them.
-        let done = match counter.count {
-            CountKind::Slot(slot) => counts[slot.index()].saturating_add(1),
-            CountKind::Exact(done) => done.saturating_add(1),
-            // The minimum is met and there is no maximum, so every bound from below holds.
-            CountKind::Met => u32::MAX,
+        let Some(count) = fragment.count else {
+            // Measured text may end wherever its automaton does.
+            return self.completing.push((counter.parent, tag));
         };
+        let max = count.max.unwrap_or(u32::MAX);
+        let done = counter.count.after_one_more(counts);
         let may_end = done >= count.min;
         let may_continue = count.max.is_none() || done < max;
         if let CountKind::Slot(slot) = counter.count {
@@ -113,6 +110,39 @@ impl Closure {
             // The next iteration has read nothing, so it is predicted after all completions.
             self.restarts.push((Item { state: fragment.start, context }, tag));
         }
+    }
+
+    /// A character of measured text has ended: one of the edges is followed, by the count.
+    pub(super) fn count_character(
+        &mut self,
+        grammar: &Grammar<'_>,
+        contexts: &mut Contexts,
+        counts: &[u32; SLOTS],
+        (item, tag): (Item, Tag),
+        edges: &[StateId],
+    ) {
+        let (Some(&next), Context::Counter(counter)) = (edges.first(), contexts.get(item.context)) else {
+            return;
+        };
+        let Role::Measured(limit) = grammar.program.fragment(counter.fragment).role else { return };
+        let done = counter.count.after_one_more(counts);
+        let rest = edges.get(1);
+        let may_continue = done < limit || rest.is_none();
+        if let (CountKind::Slot(slot), Some(_)) = (counter.count, rest) {
+            self.asked.add(&Guard { slot, min: 0, max: limit, may_end: true, may_continue });
+        }
+        let (item, tag) = match (counter.count, rest) {
+            // The rest is part of the same text, and counts no more.
+            (_, Some(&state)) if !may_continue => (Item { state, context: counter.parent }, tag),
+            (CountKind::Slot(slot), _) => {
+                (Item { state: next, ..item }, tag.with(slot, SlotChange::Increment))
+            }
+            _ => {
+                let context = contexts.counter(Counter { count: CountKind::Exact(done), ..counter });
+                (Item { state: next, context }, tag)
+            }
+        };
+        self.push_kernel_tagged(contexts, item, tag);
     }
 }
 

@@ -65,7 +65,7 @@ impl Closure {
             self.predicted.push((Item { state: fragment.start, context }, tag));
             return;
         }
-        let Some(count) = fragment.count else {
+        let Some(count) = fragment.counting() else {
             self.predicted.push((Item { state: fragment.start, context: parent }, tag));
             return;
         };

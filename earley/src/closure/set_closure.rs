@@ -170,6 +170,9 @@ impl Closure {
         // that are met are collected, and not predicted yet.
         while let Some((item, tag)) = self.kernel.pop() {
             let state = self.visit(grammar, contexts, item, tag, Phase::Kernel);
+            if state.counts {
+                self.count_character(grammar, contexts, counts, (item, tag), state.epsilons);
+            }
             if state.is_final {
                 self.completing.push((item.context, tag));
                 self.complete_contexts(grammar, contexts, counts);
@@ -245,7 +248,8 @@ impl Closure {
         if reads || !state.calls.is_empty() {
             self.claim_slots(contexts.slots(item.context), tag);
         }
-        for &target in state.epsilons {
+        // The edges of a state that counts are followed by count.
+        for &target in state.epsilons.iter().filter(|_| !state.counts) {
             self.spread(contexts, Item { state: target, ..item }, tag, phase);
         }
         for call in state.calls {

@@ -231,7 +231,7 @@ impl Subsumption {
         if small.fragment != big.fragment {
             return false;
         }
-        let count = program.fragment(small.fragment).count;
+        let count = program.fragment(small.fragment).counting();
         // Counts in slots are known only at run time, so they are compared by their kind: equal kinds in the
         // same slot are equal counts.
         let counts_covered = match (small.count, big.count) {
@@ -258,7 +258,7 @@ fn count_covered(count: Count, small: u32, big: u32) -> bool {
 /// search for a word of 162 letters anywhere in a text holds 162 of them in every set.
 fn prune_counts(program: &Program, contexts: &Contexts, ids: &[ContextId]) -> Option<Vec<ContextId>> {
     let Context::Counter(first) = contexts.get(*ids.first()?) else { return None };
-    let count = program.fragment(first.fragment).count?;
+    let count = program.fragment(first.fragment).counting()?;
     // `None` for a count that is kept elsewhere: only itself subsumes it, and it subsumes nothing else.
     let mut done = Vec::with_capacity(ids.len());
     for &id in ids {

@@ -135,7 +135,7 @@ impl<'c> Assembly<'c> {
             return None;
         }
         let fragment = self.program.fragment(fragment_id);
-        match (&call.progress, fragment.count, &fragment.role) {
+        match (&call.progress, fragment.counting(), &fragment.role) {
             (Progress::None, None, Role::Permutation(_)) => None,
             (Progress::None, None, _) => Some(parent),
             (Progress::Iterations(done), Some(count), _) => {

@@ -53,7 +53,7 @@ impl Derivations {
                 }
             };
             let fragment = self.program.fragment(self.groups[call.group.index()].fragment);
-            let progress = match (&fragment.role, fragment.count) {
+            let progress = match (&fragment.role, fragment.counting()) {
                 (Role::Permutation(_), _) => self.subsets.get(call.progress).to_progress(),
                 (_, Some(_)) => Progress::Iterations(call.progress),
                 (_, None) => Progress::None,

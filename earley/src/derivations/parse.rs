@@ -409,8 +409,12 @@ impl Derivations {
             let id = ItemId::new(next);
             let links = self.links.len();
             let state = program.state(item.state);
-            for &target in state.epsilons {
-                self.add(target, item.call, item.consumed, Origin::From(id));
+            if state.counts {
+                self.count_character(id, state.epsilons);
+            } else {
+                for &target in state.epsilons {
+                    self.add(target, item.call, item.consumed, Origin::From(id));
+                }
             }
             for call in state.calls {
                 self.call_from(id, call.fragment, call.target);
@@ -459,12 +463,26 @@ impl Derivations {
         }
     }
 
+    /// A character of measured text has ended.
+    fn count_character(&mut self, id: ItemId, edges: &[StateId]) {
+        let ChartItem { call, consumed, .. } = self.items[id.index()];
+        let Role::Measured(limit) = self.program.fragment(self.groups[call.group.index()].fragment).role
+        else {
+            return;
+        };
+        let progress = limit.min(call.progress.saturating_add(1));
+        let rest = edges.get(1).filter(|_| progress == limit);
+        if let Some(&target) = rest.or(edges.first()) {
+            self.add(target, Call { progress, ..call }, consumed, Origin::From(id));
+        }
+    }
+
     /// The call in which a caller continues, if it may call the fragment: parts in any order count the parts
     /// that were read.
     fn after_call(&mut self, caller: Call, callee: FragmentId) -> Option<Call> {
         let program = Arc::clone(&self.program);
         let role = &program.fragment(callee).role;
-        if matches!(role, Role::None | Role::Permutation(_)) {
+        if !matches!(role, Role::Part(_) | Role::Separator) {
             return Some(caller);
         }
         let Call { group, progress } = caller;

@@ -14,7 +14,7 @@ use grammask_parser_backend::{Fuel, StepError};
 
 use crate::automaton::lazy::Automaton;
 use crate::tables::context_order::post_order;
-use crate::tables::contexts::{Context, Contexts, CountKind, Entry, OpenPermutation};
+use crate::tables::contexts::{Context, Contexts, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, SLOTS, units};
 use crate::tables::sets::Set;
 use crate::tables::state::State;
@@ -122,11 +122,7 @@ impl CostSearch<'_> {
                     known.insert(id, cost);
                 }
                 Context::Counter(counter) => {
-                    let done = match counter.count {
-                        CountKind::Slot(slot) => counts[slot.index()].saturating_add(1),
-                        CountKind::Exact(done) => done.saturating_add(1),
-                        CountKind::Met => u32::MAX,
-                    };
+                    let done = counter.count.after_one_more(counts);
                     let min = self.program.fragment(counter.fragment).count.map_or(0, |count| count.min);
                     let owed = u64::from(min.saturating_sub(done));
                     let iterations = owed.saturating_mul(self.distances.body(self.program, counter.fragment));

@@ -156,7 +156,7 @@ pub(crate) fn min_chars_in_repeats(
 ) -> Option<RunShape> {
     states_by_context(items).into_iter().find_map(|(context, states)| {
         let Context::Counter(counter) = contexts.get(context) else { return None };
-        let max = program.fragment(counter.fragment).count?.max;
+        let max = program.fragment(counter.fragment).counting()?.max;
         // The last iteration has no other after it.
         let until = max.map_or(u32::MAX, |max| max.saturating_sub(1));
         let left = match counter.count {
@@ -276,7 +276,7 @@ impl<'s> DistanceSearch<'s> {
     /// where another one of them is final or calls, which items do not tell.
     fn as_items(&self, states: &States) -> Option<States> {
         let mut readers = States::new();
-        for id in closure(self.program, states.iter().copied())? {
+        for id in self.closure(states.iter().copied())? {
             let state = self.program.state(id);
             if !state.bytes.is_empty() {
                 readers.push(id);
@@ -344,16 +344,27 @@ impl<'s> DistanceSearch<'s> {
         }
     }
 
+    /// As [`closure`], with the way on for further characters where these count.
+    fn closure(&self, states: impl Iterator<Item = StateId>) -> Option<Vec<StateId>> {
+        let state = |id: StateId| match (self.class.repeat, self.program.state(id)) {
+            (_, state) if !state.counts => Some(id),
+            (Some(_), state) => state.epsilons.first().copied(),
+            (None, _) => None,
+        };
+        closure(self.program, states.map(state).collect::<Option<States>>()?)
+    }
+
     /// The states of a set and those that go on in their place.
     fn readers(&self, (set, place): SetPosition) -> Option<Vec<StateId>> {
-        let states = closure(self.program, self.sets[set.index()].iter().copied())?;
+        let states = self.closure(self.sets[set.index()].iter().copied())?;
         match self.class.repeat {
             Some(repeat)
                 if place == Position::Boundary
+                    && self.program.fragment(repeat).count.is_some()
                     && states.iter().any(|&state| self.program.state(state).is_final) =>
             {
                 let start = self.program.fragment(repeat).start;
-                closure(self.program, states.into_iter().chain([start]))
+                self.closure(states.into_iter().chain([start]))
             }
             _ => Some(states),
         }

@@ -260,6 +260,10 @@ impl ClassStates {
     /// How the bytes that may come at a pair are read, and the pairs that they lead to, if all are.
     fn cover(&self, program: &Program, pair: StatePosition, targets: &mut Vec<StatePosition>) -> Coverage {
         let state = program.state(pair.0);
+        // Where characters count, no text goes on for ever.
+        if state.counts {
+            return Coverage::Partial;
+        }
         let is_disjoint = state.epsilons.is_empty()
             && state.bytes.iter().zip(state.bytes.iter().skip(1)).all(|(edge, next)| edge.end < next.start);
         if is_disjoint {
@@ -324,6 +328,9 @@ impl ClassStates {
         (state, place): StatePosition,
         good: impl Fn(StatePosition) -> bool,
     ) -> bool {
+        if program.state(state).counts {
+            return false;
+        }
         let closure = self.epsilon_closure(program, state);
         self.segments(place).iter().all(|&(start, end, next)| {
             // Bytes from `uncovered` on have no edge yet. Edges of one state are sorted by their start.

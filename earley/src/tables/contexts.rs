@@ -83,6 +83,19 @@ pub(crate) enum CountKind {
     Met,
 }
 
+impl CountKind {
+    /// The number after one more iteration. `counts` are those before the byte, so the iteration that has just ended is
+    /// not counted in them.
+    pub(crate) fn after_one_more(self, counts: &[u32; SLOTS]) -> u32 {
+        match self {
+            Self::Slot(slot) => counts[slot.index()].saturating_add(1),
+            Self::Exact(done) => done.saturating_add(1),
+            // The minimum is met and there is no maximum, so every bound from below holds.
+            Self::Met => u32::MAX,
+        }
+    }
+}
+
 /// An open call of parts in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct OpenPermutation {
@@ -259,7 +272,7 @@ impl Contexts {
         caller: ContextId,
     ) -> Option<ContextId> {
         let role = &program.fragment(callee).role;
-        if matches!(role, Role::None | Role::Permutation(_)) {
+        if !matches!(role, Role::Part(_) | Role::Separator) {
             return Some(caller);
         }
         // Only the whole calls its parts and its separator, and its items have such contexts.

@@ -208,7 +208,7 @@ fn describe(
     for list in counters {
         // A guard changes its answer at the minimum and at the maximum of its repeat, and nowhere else.
         for &(slot, fragment) in contexts.counters(list) {
-            if let Some(count) = program.fragment(fragment).count {
+            if let Some(count) = program.fragment(fragment).counting() {
                 let list = &mut thresholds[slot.index()];
                 list.push(count.min);
                 list.extend(count.max);

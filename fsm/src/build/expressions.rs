@@ -24,7 +24,7 @@ use crate::encoding::escapes::{AnyEscape, Escapes, add_name};
 use crate::encoding::literals::Literals;
 use crate::encoding::long_text::is_long_text;
 use crate::encoding::name_complement::NameComplement;
-use crate::encoding::text_fragment::{Classes, write_text_fragment};
+use crate::encoding::text_fragment::{Classes, FragmentText, write_text_fragment};
 use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
 use crate::error::AutomataError;
 use crate::error::Failure;
@@ -208,8 +208,9 @@ struct Builder<'g> {
     strings: HashMap<&'g [ExprId], DraftFragmentId>,
     /// The fragments of parts in any order.
     permutation: HashMap<ExprId, DraftFragmentId>,
-    /// The fragments of regular operators in JSON strings, and those of complements of names by the names.
-    operators: HashMap<(ExprId, JsonEscapes), DraftFragmentId>,
+    /// The fragments of regular operators in JSON strings and outside of them, and those of complements of names by the
+    /// names.
+    operators: HashMap<(ExprId, Option<JsonEscapes>), DraftFragmentId>,
     others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
     printed_others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
     /// The fragments of tag dispatches, and of those of their bodies that are no rules.
@@ -337,23 +338,28 @@ impl<'g> Builder<'g> {
         // Equal operators of a grammar have one representative, so each is evaluated and written once.
         let id = self.evaluator.representative(id);
         let escapes = place.spelling.only();
-        let known = escapes.and_then(|escapes| self.operators.get(&(id, escapes)).copied());
+        // In a string inside of a string large automata are written in place.
+        let is_written_once = escapes.is_some() || place.spelling.is_plain();
+        let known = Some(&(id, escapes)).filter(|_| is_written_once).and_then(|key| self.operators.get(key));
         let fragment = match known {
-            Some(fragment) => fragment,
+            Some(&fragment) => fragment,
             None => {
                 let most = if escapes.is_some() { SMALL_TEXT } else { usize::MAX };
-                let (automaton, escapes) = match (self.evaluator.evaluate_operator(id, most)?, escapes) {
-                    (Value::Letters(lettered), Some(escapes)) => (lettered, escapes),
-                    (Value::Characters(dfa), _) => return self.embed(&dfa, item),
+                let counted_from = is_written_once.then_some(self.options.min_counted_pairs);
+                let value = self.evaluator.evaluate_operator(id, most, counted_from)?;
+                let text = match (&value, escapes) {
+                    (Value::Measured(measured), _) => FragmentText::Measured(measured),
+                    (Value::Letters(lettered), Some(_)) => FragmentText::Plain(lettered),
                     (Value::Letters(lettered), None) => {
                         return self.embed(&lettered.over_characters(), item);
                     }
+                    (Value::Characters(dfa), _) => return self.embed(dfa, item),
                 };
                 let mut output =
                     Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
                 let rule = place.rule;
                 let fragment = write_text_fragment(
-                    (&automaton, escapes),
+                    (text, escapes),
                     &mut self.classes,
                     &mut self.json,
                     &mut output,
@@ -371,7 +377,7 @@ impl<'g> Builder<'g> {
     /// Calls the fragment of all texts but a few, if the operand of a complement is such a set of names.
     fn other_names(&mut self, id: ExprId, operand: ExprId, item: Item<'g>) -> bool {
         let Some(escapes) = item.place.spelling.only() else { return false };
-        let fragment = match self.operators.get(&(id, escapes)) {
+        let fragment = match self.operators.get(&(id, Some(escapes))) {
             Some(&fragment) => fragment,
             None => {
                 let names = self.evaluator.literals(operand);
@@ -393,7 +399,7 @@ impl<'g> Builder<'g> {
                         fragment
                     }
                 };
-                self.operators.insert((id, escapes), fragment);
+                self.operators.insert((id, Some(escapes)), fragment);
                 fragment
             }
         };

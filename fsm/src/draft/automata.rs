@@ -113,6 +113,7 @@ pub(crate) enum DraftRole {
     Permutation(DraftPermutation),
     Part(u32),
     Separator,
+    Measured(u32),
 }
 
 /// As [`Permutation`](crate::Permutation), with the numbers of the draft.

@@ -108,6 +108,7 @@ impl Prebuilt {
             calls,
             tokens: Offset::FIRST,
             is_final: ending == Ending::Final,
+            counts: ending == Ending::Counts,
         });
         self.open = self.lengths();
     }
@@ -170,4 +171,6 @@ pub(crate) fn callee(fragment: FragmentId) -> DraftFragmentId {
 pub(crate) enum Ending {
     Final,
     Inner,
+    /// A character that counts has ended.
+    Counts,
 }

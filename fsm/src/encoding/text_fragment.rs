@@ -1,4 +1,4 @@
-//! Large automata over characters, inside a JSON string.
+//! Large automata over characters, and those whose characters are counted.
 //!
 //! A pattern under a bound on its length has a state for each pair of a place in the pattern and a count:
 //! tens of thousands. Spelled one by one, each of them gets the trees of UTF-8 and of escapes of all its
@@ -10,6 +10,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{JsonEscapes, RuleId};
 use smallvec::SmallVec;
 
+use crate::draft::automata::DraftRole;
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::draft::prebuilt::{Ending, Prebuilt};
 use crate::encoding::escapes::prebuilt_fragment;
@@ -21,14 +22,18 @@ use crate::text::alphabet::CompressedAlphabet;
 use crate::text::chars::CharArc;
 use crate::text::ids::TextStateId;
 use crate::text::json_encoder::{JsonEncoder, UNESCAPED};
+use crate::text::measured::{Measured, Step};
 
 /// A class of characters, and the state that they lead to.
 type Way = (CharClassId, TextStateId);
 
+/// Ranges of code points, in JSON strings with some escapes or outside of them.
+type SpelledClass = (Option<JsonEscapes>, Vec<(u32, u32)>);
+
 /// The classes of characters met so far, with how they are spelled.
 #[derive(Default)]
 pub(crate) struct Classes {
-    numbers: HashMap<(JsonEscapes, Vec<(u32, u32)>), CharClassId>,
+    numbers: HashMap<SpelledClass, CharClassId>,
     spellings: IdVec<CharClassId, ClassFragments>,
     /// Of the classes of a state's ways on, in their order: there are tens of thousands of states, and a dozen of these.
     layouts: IdVec<LayoutId, Layout>,
@@ -54,14 +59,26 @@ struct ClassFragments {
     escapes: DraftFragmentId,
 }
 
-/// Writes the automaton, which is trimmed and not empty, as a fragment of its own.
+/// The text of a fragment.
+pub(crate) enum FragmentText<'t> {
+    Plain(&'t CompressedAlphabet),
+    Measured(&'t Measured),
+}
+
+/// Writes the automaton, which is trimmed and not empty, as a fragment of its own: in JSON strings with some escapes, or
+/// outside of them.
 pub(crate) fn write_text_fragment(
-    (automaton, escapes): (&CompressedAlphabet, JsonEscapes),
+    (text, escapes): (FragmentText<'_>, Option<JsonEscapes>),
     classes: &mut Classes,
     json: &mut JsonEncoder<DraftStateId>,
     output: &mut Utf8Encoder<'_>,
     rule: RuleId,
 ) -> DraftFragmentId {
+    let (automaton, measured) = match text {
+        FragmentText::Plain(automaton) => (automaton, None),
+        FragmentText::Measured(measured) => (&measured.automaton, Some(measured)),
+    };
+    let step = |state: TextStateId| measured?.steps.get(state).copied().filter(|step| *step != Step::None);
     let dfa = &automaton.dfa;
     // Classes and their targets, state by state.
     let mut ways: Vec<Way> = Vec::with_capacity(dfa.arc_count());
@@ -100,6 +117,8 @@ pub(crate) fn write_text_fragment(
         let id = classes.layout(ways(state));
         layouts.push(id);
         let layout = &classes.layouts[id];
+        // The state that counts comes before the one that it leads to.
+        count += usize::from(step(state).is_some());
         number.push(count);
         // A state without an escape needs no state after a backslash.
         count += if layout.escapes.is_empty() { 1 } else { 2 };
@@ -109,21 +128,33 @@ pub(crate) fn write_text_fragment(
     let fragment = prebuilt_fragment(output.draft, None, |tables| {
         tables.reserve(count, bytes, calls);
         let first = tables.next_state();
+        let place = |state: TextStateId| first.plus(number[state]);
+        let counted = |state: TextStateId| first.plus(number[state] - usize::from(step(state).is_some()));
         for (state, &layout) in layouts.entries() {
+            if let Some(step) = step(state) {
+                tables.epsilon(place(state));
+                if let Step::Until(rest) = step {
+                    tables.epsilon(place(rest));
+                }
+                tables.end_state(Ending::Counts);
+            }
             let ending = if dfa.is_final(state) { Ending::Final } else { Ending::Inner };
             let layout = &classes.layouts[layout];
-            layout.write_state(tables, ways(state), |state| first.plus(number[state]), ending);
+            layout.write_state(tables, ways(state), counted, ending);
         }
-        first
+        place(TextStateId::FIRST)
     });
     output.draft.fragments[fragment].rule = Some(rule);
+    if let Some(measured) = measured {
+        output.draft.fragments[fragment].role = DraftRole::Measured(measured.limit);
+    }
     fragment
 }
 
 impl Classes {
     fn number(
         &mut self,
-        (escapes, class): (JsonEscapes, &[(u32, u32)]),
+        (escapes, class): (Option<JsonEscapes>, &[(u32, u32)]),
         json: &mut JsonEncoder<DraftStateId>,
         output: &mut Utf8Encoder<'_>,
     ) -> CharClassId {
@@ -134,7 +165,8 @@ impl Classes {
         let mut ascii = Vec::new();
         // ASCII becomes byte edges of the state itself. Other characters take a fragment that all states with
         // this class call.
-        for (lo, hi) in UNESCAPED {
+        let unescaped = if escapes.is_some() { &UNESCAPED[..] } else { &[(0, 0x7F)] };
+        for &(lo, hi) in unescaped {
             let hi = hi.min(0x7F);
             let parts = class.iter().filter(|range| range.0 <= hi && range.1 >= lo);
             ascii.extend(parts.map(|range| (low_byte(range.0.max(lo)), low_byte(range.1.min(hi)))));
@@ -148,7 +180,10 @@ impl Classes {
                 start
             });
         }
-        let escapes = output.json_class_escapes(json, (escapes, class));
+        let escapes = match escapes {
+            Some(escapes) => output.json_class_escapes(json, (escapes, class)),
+            None => DraftFragmentId::NONE,
+        };
         let number = self.spellings.push(ClassFragments { ascii, wide, escapes });
         self.numbers.insert(key, number);
         number

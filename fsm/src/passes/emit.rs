@@ -212,6 +212,7 @@ fn role(role: &DraftRole, numbering: &Numbering) -> Role {
         DraftRole::None => Role::None,
         DraftRole::Part(index) => Role::Part(*index),
         DraftRole::Separator => Role::Separator,
+        DraftRole::Measured(limit) => Role::Measured(*limit),
         DraftRole::Permutation(permutation) => {
             let parts = permutation.parts.iter().map(|&part| number(part));
             let separator = number(permutation.separator);
@@ -466,6 +467,7 @@ fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain
         calls: Offset::from_index(calls),
         tokens,
         is_final: false,
+        counts: false,
     };
     let (bytes, calls) = (program.byte_edges.len(), program.calls.len());
     let behind = |at: usize| chain.behind(at, text, numbering);

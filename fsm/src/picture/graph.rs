@@ -59,7 +59,12 @@ impl FragmentGraph {
                     .iter()
                     .map(|edge| (find(edge.target), label::token(&program.labels()[edge.label.index()]))),
             );
-            labels.extend(state.epsilons.iter().map(|&target| (find(target), "ε".to_owned())));
+            // A state that counts has two ways on at most.
+            let names = if state.counts { ["count", "rest"] } else { ["ε"; 2] };
+            let names = names.into_iter().chain(std::iter::repeat("ε"));
+            labels.extend(
+                state.epsilons.iter().zip(names).map(|(&target, name)| (find(target), name.to_owned())),
+            );
             graph.edges.extend(labels.into_iter().map(|(to, label)| DrawnEdge { from, to, label }));
             from += 1;
         }

@@ -53,7 +53,7 @@ impl Program {
         for row in states {
             let [bytes, epsilons, calls, tokens] =
                 [row.bytes, row.epsilons, row.calls, row.tokens].map(Id::raw);
-            words.all([bytes, epsilons, calls, tokens, u32::from(row.is_final)]);
+            words.all([bytes, epsilons, calls, tokens, u32::from(row.is_final) | u32::from(row.counts) << 1]);
         }
         words.length(byte_edges.len());
         for edge in byte_edges {
@@ -105,6 +105,7 @@ impl Words {
             Role::None => self.push(0),
             Role::Part(index) => self.all([1, *index]),
             Role::Separator => self.push(2),
+            Role::Measured(limit) => self.all([5, *limit]),
             Role::Permutation(permutation) => {
                 let Permutation { parts, separator, required, once, min, max } = &**permutation;
                 self.all([3, *required, *once, *min, u32::from(max.is_some()), max.unwrap_or(0)]);

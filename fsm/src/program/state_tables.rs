@@ -57,6 +57,7 @@ impl StateTablesMut<'_> {
             calls: Offset::from_index(self.calls.len()),
             tokens: Offset::from_index(self.token_edges.len()),
             is_final: false,
+            counts: false,
         };
         self.rows.extend(from.rows.iter().map(|row| StateRow {
             bytes: row.bytes.rebased(first.bytes, base.bytes),
@@ -64,6 +65,7 @@ impl StateTablesMut<'_> {
             calls: row.calls.rebased(first.calls, base.calls),
             tokens: row.tokens.rebased(first.tokens, base.tokens),
             is_final: row.is_final,
+            counts: row.counts,
         }));
         let edges = from.byte_edges.iter();
         self.byte_edges.extend(edges.map(|edge| ByteEdge { target: state(edge.target), ..*edge }));

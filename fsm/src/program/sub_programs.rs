@@ -79,7 +79,7 @@ pub(crate) enum TableOrder {
 
 /// A state that no number belongs to.
 const NO_STATE: State<'static> =
-    State { is_final: false, bytes: &[], epsilons: &[], calls: &[], tokens: &[] };
+    State { is_final: false, counts: false, bytes: &[], epsilons: &[], calls: &[], tokens: &[] };
 
 /// A fragment that no number belongs to, instead of one that could not be compiled: it reads nothing.
 static NO_FRAGMENT: Fragment = Fragment {

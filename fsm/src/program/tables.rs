@@ -130,6 +130,15 @@ pub struct Options {
 }
 
 impl Fragment {
+    /// The bounds between which the engine counts in the fragment, if it does.
+    #[inline]
+    pub fn counting(&self) -> Option<Count> {
+        match self.role {
+            Role::Measured(limit) => Some(Count { min: 0, max: Some(limit) }),
+            _ => self.count,
+        }
+    }
+
     /// Whether a *call* of the fragment may read nothing.
     #[inline]
     pub fn call_is_nullable(&self) -> bool {
@@ -161,6 +170,10 @@ pub enum Role {
     Part(u32),
     /// The separator. Only the whole calls it.
     Separator,
+    /// Text whose characters are counted. The engine keeps a count for each open call, from 0 on, which goes up
+    /// by one at each state that [counts](State::counts). While it is smaller than this number, the first edge of such
+    /// a state is followed, and then the second one. After the second one nothing counts.
+    Measured(u32),
 }
 
 impl Role {
@@ -208,6 +221,10 @@ pub struct Count {
 pub struct State<'p> {
     /// Whether the fragment may end here.
     pub is_final: bool,
+    /// Whether a character of [measured](Role::Measured) text has ended here. There are one or two edges, which read
+    /// nothing: the way on for further characters that count, and the one for the rest of the text. Without
+    /// the second one the count is always small enough here.
+    pub counts: bool,
     /// Byte edges, sorted. Ranges may overlap: the automaton need not be deterministic.
     pub bytes: &'p [ByteEdge],
     /// Edges that read nothing. They may form cycles.
@@ -268,6 +285,7 @@ pub(crate) struct StateRow {
     pub(crate) calls: Offset,
     pub(crate) tokens: Offset,
     pub(crate) is_final: bool,
+    pub(crate) counts: bool,
 }
 
 /// How many programs another one refers to.
@@ -364,6 +382,7 @@ impl Program {
         let row = self.states[at];
         Some(State {
             is_final: row.is_final,
+            counts: row.counts,
             bytes: &self.byte_edges[row.bytes.index()..next.bytes.index()],
             epsilons: &self.epsilons[row.epsilons.index()..next.epsilons.index()],
             calls: &self.calls[row.calls.index()..next.calls.index()],
@@ -444,6 +463,7 @@ impl Program {
             calls: Offset::from_index(self.calls.len()),
             tokens: Offset::from_index(self.token_edges.len()),
             is_final,
+            counts: false,
         });
     }
 

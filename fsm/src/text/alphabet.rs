@@ -11,6 +11,7 @@ use grammask_grammar_ir::hash::HashMap;
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::ids::{LetterId, TextStateId};
+use super::json_encoder::UNESCAPED;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::scalars::code_point;
@@ -78,6 +79,21 @@ impl CompressedAlphabet {
     pub(crate) fn new(dfa: &RangeDfa, meter: &mut Meter) -> Result<Self, Failure> {
         let (atoms, count) = letters(&[dfa], meter)?;
         Ok(Self { dfa: over_letters(dfa, &atoms, count), atoms })
+    }
+
+    /// Another automaton over the same letters.
+    pub(crate) fn with(self, dfa: RangeDfa) -> Self {
+        Self { dfa, ..self }
+    }
+
+    /// Which letters hold a character that takes one byte in a JSON string, and outside of them.
+    pub(crate) fn letters_of_one_byte(&self) -> IdVec<LetterId, bool> {
+        let count = self.atoms.iter().map(|atom| atom.2.index() + 1).max().unwrap_or(0);
+        let mut is_short = IdVec::of(false, count);
+        for &(lo, hi, letter) in &self.atoms {
+            is_short[letter] |= UNESCAPED.iter().any(|&(first, last)| lo <= last.min(0x7F) && first <= hi);
+        }
+        is_short
     }
 
     /// The same automaton over characters, numbered breadth-first.

@@ -8,7 +8,7 @@
 
 use super::dfa::RangeDfa;
 use super::ids::TextStateId;
-use crate::ids::{Id, IdVec, ids_between};
+use crate::ids::{Grouped, Id, IdVec, ids_between};
 
 /// A state of an automaton, and one of an automaton that counts: how many characters were read.
 type Pair = (TextStateId, TextStateId);
@@ -60,23 +60,35 @@ fn bounds(dfa: &RangeDfa) -> Option<(u32, u32)> {
 }
 
 /// How many characters can follow each state at most; `None` where a loop can be reached.
-fn longest(dfa: &RangeDfa) -> IdVec<TextStateId, Option<u32>> {
-    let count = dfa.state_count();
-    let mut before: IdVec<TextStateId, Vec<TextStateId>> = IdVec::of(Vec::new(), count);
-    let mut open: IdVec<TextStateId, usize> = IdVec::with_capacity(count);
-    for state in dfa.states() {
-        let arcs = dfa.arcs(state);
-        open.push(arcs.len());
-        arcs.iter().for_each(|arc| before[arc.to].push(state));
-    }
+pub(super) fn longest(dfa: &RangeDfa) -> IdVec<TextStateId, Option<u32>> {
+    longest_paths(dfa.state_count(), arcs(dfa))
+}
+
+/// How many characters can lead to each state at most; `None` where a loop can be on the way.
+pub(super) fn deepest(dfa: &RangeDfa) -> IdVec<TextStateId, Option<u32>> {
+    longest_paths(dfa.state_count(), arcs(dfa).map(|(from, to)| (to, from)))
+}
+
+fn arcs(dfa: &RangeDfa) -> impl Iterator<Item = (TextStateId, TextStateId)> + Clone {
+    dfa.states().flat_map(|from| dfa.arcs(from).iter().map(move |arc| (from, arc.to)))
+}
+
+/// The length of the longest path that begins in each state; `None` where it is endless.
+fn longest_paths(
+    count: usize,
+    arcs: impl Iterator<Item = (TextStateId, TextStateId)> + Clone,
+) -> IdVec<TextStateId, Option<u32>> {
+    let mut open: IdVec<TextStateId, usize> = IdVec::of(0, count);
+    arcs.clone().for_each(|(from, _)| open[from] += 1);
+    let before = Grouped::new(count, arcs.map(|(from, to)| (to, from)));
     let mut longest = IdVec::of(None, count);
     let mut below: IdVec<TextStateId, u32> = IdVec::of(0, count);
     // From the states without arcs backwards, each one when all its targets are done. States that can reach a
     // loop are never done.
-    let mut done: Vec<TextStateId> = dfa.states().filter(|&state| open[state] == 0).collect();
+    let mut done: Vec<TextStateId> = open.ids().filter(|&state| open[state] == 0).collect();
     while let Some(state) = done.pop() {
         longest[state] = Some(below[state]);
-        for &from in &before[state] {
+        for &from in before.of(state) {
             below[from] = below[from].max(below[state].saturating_add(1));
             open[from] -= 1;
             if open[from] == 0 {

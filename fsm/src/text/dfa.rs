@@ -1,5 +1,6 @@
 //! Deterministic automata over characters, with ranges on their arcs.
 
+use grammask_grammar_ir::CharRange;
 use grammask_grammar_ir::hash::HashMap;
 
 use super::counted::Counted;
@@ -61,6 +62,17 @@ impl RangeDfa {
     pub(crate) fn nothing() -> Self {
         let mut builder = DfaBuilder::with_capacity(1, 0);
         builder.end_state(false);
+        builder.finish()
+    }
+
+    /// The texts of at least `min` characters of a class, whose ranges are sorted and do not touch.
+    pub(crate) fn at_least(class: &[CharRange], min: u32) -> Self {
+        let mut builder = DfaBuilder::with_capacity(1, class.len());
+        for length in 0..=min {
+            let to = TextStateId::from_raw(min.min(length + 1));
+            class.iter().for_each(|&(lo, hi)| builder.arc(RangeArc { lo: scalar(lo), hi: scalar(hi), to }));
+            builder.end_state(length == min);
+        }
         builder.finish()
     }
 

@@ -14,6 +14,7 @@ use super::alphabet::{CompressedAlphabet, intersection, is_large, lettered_inter
 use super::dfa::RangeDfa;
 use super::emptiness::{MAX_OPERANDS, Operand, intersection_is_nonempty};
 use super::ids::NfaStateId;
+use super::measured::Measured;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::nfa::Nfa;
@@ -56,10 +57,16 @@ enum Shape<'g> {
 /// Arcs that are remembered; past them they are forgotten, and made anew where they are needed again.
 const MAX_KEPT: usize = 2_000_000;
 
+/// The greatest lower bound on a length for which an upper one is counted beside the automaton, as
+/// [`min_counted_pairs`](crate::CompileOptions::min_counted_pairs) says. The automaton itself takes care of the lower one.
+pub const MAX_COUNTED_MIN: u32 = 64;
+
 /// An automaton over characters or over letters.
 pub(crate) enum Value {
     Characters(Rc<RangeDfa>),
     Letters(CompressedAlphabet),
+    /// Over letters, with a count.
+    Measured(Measured),
 }
 
 enum Step {
@@ -129,8 +136,20 @@ impl<'g> Evaluator<'g> {
     }
 
     /// The texts of a regular operator: over characters if the automaton has at most `most` states, and over
-    /// letters otherwise.
-    pub(crate) fn evaluate_operator(&mut self, expr: ExprId, most: usize) -> Result<Value, Failure> {
+    /// letters otherwise. With a count where a bound on the length makes `counted_from` pairs of a state and a
+    /// length or more.
+    pub(crate) fn evaluate_operator(
+        &mut self,
+        expr: ExprId,
+        most: usize,
+        counted_from: Option<u32>,
+    ) -> Result<Value, Failure> {
+        if let Some(counted_from) = counted_from
+            && let Expr::Intersection(operands) = self.grammar.expr(expr)
+            && let Some(measured) = self.measured(operands, counted_from)?
+        {
+            return Ok(Value::Measured(measured));
+        }
         let lettered = match self.grammar.expr(expr) {
             Expr::Intersection(operands) if !self.operators.contains_key(&expr) => {
                 let values = operands.iter().map(|&operand| self.operand(operand));
@@ -156,6 +175,50 @@ impl<'g> Evaluator<'g> {
             return Ok(Value::Characters(value));
         }
         self.metered(|meter| CompressedAlphabet::new(&value, meter)).map(Value::Letters)
+    }
+
+    /// Texts that all operands accept, of which some bound the length; `None` where none does, and where the product with
+    /// a length is small.
+    fn measured(&mut self, operands: &[ExprId], from: u32) -> Result<Option<Measured>, Failure> {
+        let mut values = Vec::with_capacity(operands.len());
+        let mut max = None;
+        let mut open = operands.to_vec();
+        while let Some(operand) = open.pop() {
+            let bound = match self.grammar.expr(operand) {
+                Expr::Intersection(operands) => {
+                    open.extend(operands);
+                    continue;
+                }
+                Expr::Repeat { body, min, max: Some(max) } if min <= MAX_COUNTED_MIN => {
+                    match self.grammar.expr(body) {
+                        Expr::Class(class) => Some((class, min, max)),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            };
+            values.push(match bound {
+                Some((class, min, most)) => {
+                    max = Some(max.map_or(most, |known: u32| known.min(most)));
+                    Rc::new(RangeDfa::at_least(class, min))
+                }
+                None => self.operand(operand)?,
+            });
+        }
+        let Some(max) = max else { return Ok(None) };
+        let fits = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let is_small = |states: usize| states.saturating_mul(fits(max)) < fits(from);
+        let states = values.iter().fold(1usize, |product, value| product.saturating_mul(value.state_count()));
+        if is_small(states) || values.iter().any(|value| value.reads_tokens()) {
+            return Ok(None);
+        }
+        self.metered(|meter| {
+            let pattern = lettered_intersection(&values, meter)?;
+            if is_small(pattern.dfa.state_count()) || pattern.dfa.is_empty() {
+                return Ok(None);
+            }
+            Measured::new(pattern, max, meter)
+        })
     }
 
     /// The texts of an operand, remembered: one pattern often occurs under several bounds.

@@ -26,7 +26,9 @@ pub(crate) mod minimize;
 pub(crate) mod alphabet;
 mod emptiness;
 mod counted;
+pub(crate) mod measured;
 pub(crate) mod evaluate;
 mod automaton;
 
 pub use automaton::TextAutomaton;
+pub use evaluate::MAX_COUNTED_MIN;

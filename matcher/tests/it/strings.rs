@@ -1,5 +1,6 @@
 //! Masks inside strings, where slices and local parts come in: every token of up to three letters.
 
+use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::ebnf;
 use grammask_mask_cache::{MaskOptions, Toggle, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
@@ -51,7 +52,10 @@ fn check(source: &str) -> [u64; 2] {
 fn check_on<B: BuildBackend>(source: &str, expansion: Toggle) -> [u64; 2] {
     let mut options = MaskOptions::default();
     options.context_expansion = expansion;
-    let compiler = Compiler::builder(vocabulary()).masks(options).backend::<B>().build();
+    // However short a bound on a length is, it is counted.
+    let automata = CompileOptions::default().min_counted_pairs(0);
+    let builder = Compiler::builder(vocabulary()).masks(options).automata(automata);
+    let compiler = builder.backend::<B>().build();
     let grammar = compiler.grammar(&ebnf::parse(source, &Default::default()).unwrap()).unwrap();
     let mut rng = Rng::new(source.len() as u64);
     for _ in 0..6 {
@@ -136,6 +140,28 @@ fn words_under_a_bound() {
         if all.is_empty() {
             check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" {words} \"\\\"\""));
         }
+    }
+}
+
+/// Patterns with a bound on their length, in strings and outside of them, in repeats and in recursion.
+#[test]
+fn measured_texts() {
+    let patterns = [
+        ("[^]* \"b\"", "{0,40}"),
+        ("([a-c]+ \":\")* [^b]+", "{2,50}"),
+        ("\"a\"* \"b\"* \"é\"* \"ab\"?", "{0,23}"),
+        ("(\"ab\" | \"b\" \"a\"+)*", "{0,61}"),
+        ("[^a]* \"abba\" [^]*", "{3,30}"),
+    ];
+    for (pattern, length) in patterns {
+        let bounded = format!("Intersection({pattern}, [^]{length})");
+        let inside = format!("JsonEscaped(Intersection({pattern}, [^\"\\\\\\x00-\\x1f]*, [^]{length}))");
+        check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" JsonEscaped({bounded}) \"\\\"\""));
+        check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" {inside} \"\\\"\""));
+        check(&format!("root ::= \"{{\" (text \",\"){{0,9}} text \"}}\"\ntext ::= {bounded}"));
+        check(&format!(
+            "root ::= text | text \",\" root\ntext ::= {bounded} \"}}\" | \"{{\" root \"}}\" {bounded}"
+        ));
     }
 }
 

@@ -50,6 +50,8 @@ pub struct GrammarOptions {
     pub never_weight: u32,
     /// Intersections. Default 2.
     pub intersection_weight: u32,
+    /// Intersections with a bound on the length, in percent. Default 0.
+    pub bounded_percent: u32,
     /// Complements. Default 1.
     pub complement_weight: u32,
     /// JSON escaping. Default 2.
@@ -86,6 +88,7 @@ impl Default for GrammarOptions {
             empty_weight: 2,
             never_weight: 1,
             intersection_weight: 2,
+            bounded_percent: 0,
             complement_weight: 1,
             json_weight: 2,
             tag_weight: 0,
@@ -115,6 +118,22 @@ impl GrammarOptions {
     /// With parts in any order.
     pub fn permutation() -> Self {
         Self { permutation_weight: 25, ..Self::default() }
+    }
+
+    /// With bounds on the length of texts that obey other conditions, too.
+    pub fn bounded() -> Self {
+        Self {
+            rules: 2,
+            intersection_weight: 80,
+            repeat_weight: 80,
+            never_weight: 0,
+            bounded_percent: 90,
+            complement_weight: 3,
+            json_weight: 8,
+            raw_bytes_percent: 0,
+            left_recursion_percent: 0,
+            ..Self::default()
+        }
     }
 
     /// One rule, no references: a regular expression, with regular operators.
@@ -271,7 +290,15 @@ impl Writer<'_> {
                 self.builder.repeat(body, min, max)
             }
             Some(9) => {
-                let parts = self.exprs(depth - 1, letters);
+                let mut parts = self.exprs(depth - 1, letters);
+                // Asked only where it is an option, so that a seed makes the same grammar without it.
+                if options.bounded_percent > 0 && self.rng.percent(options.bounded_percent) {
+                    // Several random operands mostly have no text in common.
+                    if self.rng.percent(70) {
+                        parts.truncate(1);
+                    }
+                    parts.push(self.length_bound());
+                }
                 self.builder.intersection(parts)
             }
             Some(10) => {
@@ -288,6 +315,14 @@ impl Writer<'_> {
             Some(14) => self.permutation(depth - 1),
             _ => self.literal(place),
         }
+    }
+
+    /// A number of characters, mostly of any.
+    fn length_bound(&mut self) -> ExprId {
+        let class = if self.rng.percent(80) { self.builder.any_char() } else { self.class() };
+        let min = if self.rng.percent(70) { 0 } else { self.rng.between(1, 3) };
+        let max = self.rng.between(8, 40);
+        self.builder.repeat(class, min as u32, Some(max as u32))
     }
 
     /// Free text with up to three tags, some of which are parts of others; those that can never be completed are
