@@ -279,3 +279,71 @@ fn parts_may_be_as_long_as_they_may_be() {
         check("email", Some(300), &format!("{}@{whole}x", letters(3)), false);
     }
 }
+
+/// A host name of so many characters, in labels as long as may be.
+fn host(length: usize) -> String {
+    let mut name: Vec<u8> = (1..=length).map(|place| if place % 64 == 0 { b'.' } else { b'a' }).collect();
+    if let [.., before, last @ b'.'] = name.as_mut_slice() {
+        (*before, *last) = (b'.', b'a');
+    }
+    String::from_utf8(name).unwrap()
+}
+
+/// Mailboxes have bounds on both of their parts, and a schema may add some on the whole.
+#[test]
+fn lengths_of_mailboxes_and_host_names_are_exact() {
+    let bounds = [(0, 254), (0, 255), (0, 256), (0, 290), (0, 317), (0, 400), (7, 400), (60, 300), (40, 200)];
+    for (min, max) in bounds {
+        let with = |format: &str| {
+            subject(&json!({"type": "string", "format": format, "minLength": min, "maxLength": max}))
+        };
+        let (mailboxes, hosts) = (with("email"), with("hostname"));
+        for length in [1, 2, 39, 40, 63, 64, 65, 100, 189, 190, 200, 235, 238, 244, 252, 253, 254] {
+            let name = host(length);
+            let fits = |length: usize| (min..=max).contains(&length);
+            assert_eq!(accepts(&hosts, &name), length <= 253 && fits(length), "{min} to {max}: {length}");
+            for local in [1, 2, 35, 36, 37, 38, 46, 47, 63, 64, 65] {
+                let text = format!("{}@{name}", "a".repeat(local));
+                let is_mailbox = local <= 64 && length <= 253 && fits(text.len());
+                assert_eq!(accepts(&mailboxes, &text), is_mailbox, "{min} to {max}: {local} and {length}");
+            }
+        }
+        let address = accepts(&mailboxes, &format!("{}@[IPv6:::1]", "b".repeat(50)));
+        assert_eq!(address, (min..=max).contains(&61), "{min} to {max}");
+    }
+}
+
+/// Beside a pattern no host name is left out, and of mailboxes those of more than 255 characters.
+#[test]
+fn host_names_beside_a_pattern_are_exact() {
+    let hosts = subject(&json!({"type": "string", "format": "hostname", "pattern": "^[ab.]*b?$"}));
+    let mailboxes =
+        subject(&json!({"type": "string", "format": "email", "pattern": "^a.*[ab]$", "minLength": 6}));
+    for length in [1, 63, 64, 127, 128, 200, 253, 254] {
+        assert_eq!(accepts(&hosts, &host(length)), length <= 253, "{length}");
+        assert!(!accepts(&hosts, &format!("c{}", host(length))), "{length}");
+        assert_eq!(
+            accepts(&mailboxes, &format!("aa@{}", host(length))),
+            (3..=252).contains(&length),
+            "{length}"
+        );
+    }
+    assert!(!accepts(&mailboxes, "ba@example.org"));
+}
+
+/// The engine counts a length beside a format, however large it is.
+#[test]
+fn large_lengths_beside_formats_are_exact() {
+    for format in ["uri", "uri-reference", "iri-reference"] {
+        for max in [2_048, 20_000] {
+            let texts = subject(&json!({"type": "string", "format": format, "maxLength": max}));
+            for end in ["", "é", "%e9", "[", "\\"] {
+                let filled = max - end.chars().count() - 4;
+                let text = format!("a:/b{}{end}", "c".repeat(filled));
+                let obeys = matches!((format, end), (_, "" | "%e9") | ("iri-reference", "é"));
+                assert_eq!(accepts(&texts, &text), obeys, "{format} {max} {end}");
+                assert!(!accepts(&texts, &text.replacen('b', "bb", 1)), "{format} {max} {end}");
+            }
+        }
+    }
+}

@@ -449,18 +449,18 @@ fn arrays_and_objects() {
        │ Note: at `/uniqueItems`
     ───╯
     "#);
-    assert_snapshot!(refusal(r##"{"type": "string", "pattern": "^([a-z]+ ?){3,20}$", "maxLength": 60000}"##), @r#"
-    at `/maxLength`
-    [json-schema/unsupported] Error: `maxLength`: keeping a length of 60000 beside the pattern or format takes more than 20000 states
+    assert_snapshot!(refusal(r##"{"type": "string", "pattern": "^([a-z]+ ?){3,20}$", "minLength": 60000}"##), @r#"
+    at `/minLength`
+    [json-schema/unsupported] Error: `minLength`: keeping a length of 60000 beside the pattern or format takes more than 20000 states
        ╭─[ schema.json:1:66 ]
        │
-     1 │ {"type": "string", "pattern": "^([a-z]+ ?){3,20}$", "maxLength": 60000}
+     1 │ {"type": "string", "pattern": "^([a-z]+ ?){3,20}$", "minLength": 60000}
        │                                                                  ──┬──
        │                                                                    ╰──── here
        │
        │ Help: put the length into the pattern, or use a smaller bound
        │
-       │ Note: at `/maxLength`
+       │ Note: at `/minLength`
     ───╯
     "#);
 }

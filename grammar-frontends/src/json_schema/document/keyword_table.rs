@@ -71,7 +71,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("multipleOf", Draft4, "steps of more states than `states`, unless at most 4,096 multiples lie between \
             bounds; steps of more than 18 digits"),
         enforced("minLength", Draft4, "beside a pattern, a product of more states than `states`"),
-        enforced("maxLength", Draft4, "as `minLength`"),
+        enforced("maxLength", Draft4, "beside patterns of more states than `states` together; in other notations, and in names \
+            that must differ, as `minLength`"),
         enforced("pattern", Draft4, REGEX),
         enforced(
             "format",

@@ -17,6 +17,7 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::inhabited;
 use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
 use crate::json_schema::sets::string_shape::StringShape;
+use crate::json_schema::sets::text_tests::Lengths;
 
 /// Names that are listed.
 const MAX_NAMES: usize = 256;
@@ -39,14 +40,15 @@ impl<'s> SchemaLowering<'s> {
         if shape.tests.is_empty() && shape.max.is_none_or(|max| max >= shape.min.max(1)) {
             return None;
         }
-        let texts = self.text_automaton(&shape)?.texts(most)?;
+        let texts = self.text_automaton(&shape, Lengths::Multiplied)?.texts(most)?;
         Some(texts.into_iter().map(Cow::Owned).collect())
     }
 
     /// The strings of a shape as an automaton, where that takes few steps.
-    pub(super) fn text_automaton(&self, shape: &StringShape<'s>) -> Option<TextAutomaton> {
+    pub(super) fn text_automaton(&self, shape: &StringShape<'s>, lengths: Lengths) -> Option<TextAutomaton> {
         let mut builder = GrammarBuilder::new();
-        let texts = inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests)?;
+        let texts =
+            inhabited::expression_within(&mut builder, shape, &self.normalizer.algebra.tests, lengths)?;
         self.texts_of(builder, texts)
     }
 

@@ -24,11 +24,10 @@ use crate::json_schema::normalize::normalizer::Normalizer;
 use crate::json_schema::options::{EXPECTED_GOALS, Whitespace};
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::{Atom, GoalId};
-use crate::json_schema::sets::hosts::Labels;
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::sets::string_shape::StringShape;
-use crate::json_schema::sets::text_tests::{Approximation, TestId};
+use crate::json_schema::sets::text_tests::{Approximation, Lengths, TestId};
 use crate::json_schema::value_syntax::{
     ItemComparison, Markup, NameSyntax, NestedValues, Notation, ValueSyntax,
 };
@@ -83,7 +82,7 @@ pub(super) struct SchemaLowering<'s> {
     /// At which level a value is written.
     depth: usize,
     pub(super) strings: HashMap<Vec<StringShape<'s>>, Option<ExprId>>,
-    pub(super) patterns: HashMap<(TestId, Approximation), ExprId>,
+    pub(super) patterns: HashMap<(TestId, Approximation, Lengths), ExprId>,
     /// How many products of texts with a length may still be measured.
     pub(super) measures_left: u32,
     pub(super) shared: HashMap<&'static str, RuleId>,
@@ -91,8 +90,6 @@ pub(super) struct SchemaLowering<'s> {
     pub(super) spelled: HashMap<ExprId, ExprId>,
     /// Automata of whole numbers, with the rules of their states.
     pub(super) residues: HashMap<Residues, (DigitAutomaton, Vec<RuleId>)>,
-    /// The rules of host names of every length.
-    pub(super) hosts: HashMap<Labels, RuleId>,
     /// The marks between which items of arrays and members of objects are, where they are not JSON.
     marked: Option<&'static Markup>,
     /// With the level of each.
@@ -151,7 +148,6 @@ pub(crate) fn lower<'s>(
         shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
         spelled: HashMap::default(),
         residues: HashMap::default(),
-        hosts: HashMap::default(),
         marked: match syntax {
             ValueSyntax::Markup(markup) if markup.inside == NestedValues::Marked => Some(markup),
             _ => None,

@@ -20,7 +20,7 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::object_shape::{Cell, ObjectShape, Presence};
 use crate::json_schema::sets::string_shape::StringShape;
-use crate::json_schema::sets::text_tests::Approximation;
+use crate::json_schema::sets::text_tests::{Approximation, Lengths};
 use crate::json_schema::value_syntax::{Markup, NestedValues, ValueType};
 
 /// The name of a member, or of those that no schema declares.
@@ -180,7 +180,10 @@ impl<'s> SchemaLowering<'s> {
         let others = self.builder.repeat(other, 0, None);
         let mut operands = vec![self.builder.sequence([first, others])];
         for &test in &cell.tests {
-            let Some(operand) = self.test_text(test, node, Approximation::Within)? else { return Ok(None) };
+            let Some(operand) = self.test_text(test, node, (Approximation::Within, Lengths::Multiplied))?
+            else {
+                return Ok(None);
+            };
             operands.push(operand);
         }
         if !names.is_empty() {

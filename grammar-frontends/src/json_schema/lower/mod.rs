@@ -9,7 +9,6 @@ pub(super) mod distinct_marks;
 pub(super) mod enumerated;
 pub(super) mod escapes;
 pub(super) mod exponents;
-pub(super) mod hosts;
 pub(super) mod lowering;
 pub(super) mod markup;
 pub(super) mod multiples;

@@ -4,6 +4,7 @@
 //! spelling over it. Escaping distributes over everything but intersection and complement, and it is pushed
 //! down to single characters where a long counted run would otherwise be hidden from the engine's counters.
 
+use grammask_fsm::text::MAX_COUNTED_MIN;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, passes};
 
 use super::lowering::SchemaLowering;
@@ -11,7 +12,9 @@ use super::nonempty::nonempty;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::sets::string_shape::StringShape;
-use crate::json_schema::sets::text_tests::{Approximation, ClassRun, Polarity, TestId, TextTest, Weight};
+use crate::json_schema::sets::text_tests::{
+    Approximation, ClassRun, Lengths, Polarity, TestId, TextTest, Weight,
+};
 use crate::json_schema::value_syntax::NameSyntax;
 
 impl<'s> SchemaLowering<'s> {
@@ -112,16 +115,10 @@ impl<'s> SchemaLowering<'s> {
                 return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
             }
         }
-        let shape = &*self.without_implied_patterns(shape);
-        if let Some(text) = self.counted_format(shape)? {
-            if let Some(places) = &mut self.normalizer.rule_origins {
-                places.text(shape, &self.normalizer.algebra.tests, node);
-            }
-            // A bound may leave nothing.
-            let is_possible = self.normalizer.algebra.may_be_nonempty(shape);
-            return Ok(is_possible.then_some(text));
-        }
-        let Some(text) = self.text(shape, node)? else { return Ok(None) };
+        let lengths = if self.excludes_texts() { Lengths::Multiplied } else { Lengths::Counted };
+        let Some(text) = self.text_in(shape, node, (Approximation::Within, lengths))? else {
+            return Ok(None);
+        };
         let is_format = shape.tests.iter().any(|test| self.normalizer.algebra.tests.is_format(test.test));
         if is_format {
             return Ok(Some(self.spelled_parts(text, MAX_NESTED_PARTS)));
@@ -182,14 +179,14 @@ impl<'s> SchemaLowering<'s> {
 
     /// The strings of a shape as decoded text.
     pub(super) fn text(&mut self, shape: &StringShape<'s>, node: NodeId) -> Result<Option<ExprId>> {
-        self.text_in(shape, node, Approximation::Within)
+        self.text_in(shape, node, (Approximation::Within, Lengths::Multiplied))
     }
 
     fn text_in(
         &mut self,
         shape: &StringShape<'s>,
         node: NodeId,
-        approximation: Approximation,
+        (approximation, lengths): (Approximation, Lengths),
     ) -> Result<Option<ExprId>> {
         if let Some(values) = &shape.values {
             if values.is_empty() {
@@ -206,21 +203,22 @@ impl<'s> SchemaLowering<'s> {
             self.normalizer.conflict(node, &format!("no string satisfies all of this: {conditions}"));
             return Ok(None);
         }
+        if (approximation, lengths) == (Approximation::Within, Lengths::Counted)
+            && let Some(texts) = self.normalizer.algebra.tests.format_alone(shape)
+        {
+            return Ok(passes::append_body(&mut self.builder, &texts));
+        }
         let mut operands = Vec::new();
         for &test in &shape.tests {
-            let bounded = shape.max.filter(|_| approximation == Approximation::Within);
-            let bounded = bounded.and_then(|max| self.normalizer.algebra.tests.format_up_to(test, max));
-            let operand = match bounded {
-                Some(texts) => passes::append_body(&mut self.builder, &texts),
-                None => self.test_text(test, node, approximation)?,
+            let Some(operand) = self.test_text(test, node, (approximation, lengths))? else {
+                return Ok(None);
             };
-            let Some(operand) = operand else { return Ok(None) };
             operands.push(operand);
         }
         if !shape.excluded.is_empty() {
             operands.push(self.none_of(&shape.excluded));
         }
-        if let Some((min, max)) = self.needed_bounds(shape, node, approximation)? {
+        if let Some((min, max)) = self.needed_bounds(shape, node, (approximation, lengths))? {
             if let (&[operand], 1, None) = (operands.as_slice(), min, max)
                 && let Some(text) = nonempty(&mut self.builder, operand)
             {
@@ -243,7 +241,7 @@ impl<'s> SchemaLowering<'s> {
         &mut self,
         test: TextTest,
         node: NodeId,
-        approximation: Approximation,
+        (approximation, lengths): (Approximation, Lengths),
     ) -> Result<Option<ExprId>> {
         let of_test = if test.sense == Polarity::Holds { approximation } else { approximation.flipped() };
         if of_test == Approximation::Around && self.normalizer.algebra.tests.has_no_complement(test.test) {
@@ -255,11 +253,11 @@ impl<'s> SchemaLowering<'s> {
             Some(shapes) => {
                 let mut texts = Vec::new();
                 for shape in &shapes {
-                    texts.extend(self.text_in(shape, node, of_test)?);
+                    texts.extend(self.text_in(shape, node, (of_test, Lengths::Multiplied))?);
                 }
                 self.builder.choice(texts)
             }
-            None => self.pattern_text(test.test, of_test),
+            None => self.pattern_text(test.test, (of_test, lengths)),
         };
         Ok(match test.sense {
             Polarity::Holds => Some(text),
@@ -267,15 +265,17 @@ impl<'s> SchemaLowering<'s> {
         })
     }
 
-    fn pattern_text(&mut self, test: TestId, approximation: Approximation) -> ExprId {
-        if let Some(&known) = self.patterns.get(&(test, approximation)) {
+    fn pattern_text(&mut self, test: TestId, (approximation, lengths): (Approximation, Lengths)) -> ExprId {
+        let key = (test, approximation, lengths);
+        if let Some(&known) = self.patterns.get(&key) {
             return known;
         }
-        let text = match self.normalizer.algebra.tests.build(test, approximation, &mut self.builder) {
+        let text = match self.normalizer.algebra.tests.build(test, approximation, lengths, &mut self.builder)
+        {
             Some(text) => text,
             None => self.builder.never(),
         };
-        self.patterns.insert((test, approximation), text);
+        self.patterns.insert(key, text);
         text
     }
 
@@ -285,7 +285,7 @@ impl<'s> SchemaLowering<'s> {
         &mut self,
         shape: &StringShape<'s>,
         node: NodeId,
-        approximation: Approximation,
+        (approximation, lengths): (Approximation, Lengths),
     ) -> Result<Option<(u32, Option<u32>)>> {
         if shape.min == 0 && shape.max.is_none() {
             return Ok(None);
@@ -296,21 +296,18 @@ impl<'s> SchemaLowering<'s> {
             holding().filter_map(|test| tests.length_range(test.test, approximation)).collect();
         let min = if known.iter().any(|range| range.0 >= shape.min) { 0 } else { shape.min };
         let implied = |max: u64| known.iter().any(|range| range.1.is_some_and(|known| known <= max));
-        let by_parts = |max: u64| {
-            approximation == Approximation::Within
-                && holding().any(|&test| tests.is_bounded_by_parts(test, max))
-        };
-        let max = shape.max.filter(|&max| !implied(max) && !by_parts(max));
+        let max = shape.max.filter(|&max| !implied(max));
         if min == 0 && max.is_none() {
             return Ok(None);
         }
         let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
-        let length = max.unwrap_or(min).saturating_add(1);
+        let is_counted = lengths == Lengths::Counted && min <= u64::from(MAX_COUNTED_MIN);
+        let length = max.filter(|_| !is_counted).unwrap_or(min).saturating_add(1);
         let weights: Vec<Weight> = shape
             .tests
             .iter()
             .map(|test| {
-                let weight = tests.weight(test.test);
+                let weight = tests.weight(test.test, lengths);
                 let all = weight.looping.saturating_add(weight.ending);
                 // A text that a pattern does not match may have any length.
                 if test.sense == Polarity::Holds {
@@ -327,7 +324,7 @@ impl<'s> SchemaLowering<'s> {
                 approximation == Approximation::Within && weights.len() > 1 && self.measures_left > 0;
             self.measures_left -= u32::from(is_measured);
             let texts = StringShape { min: 0, max: None, ..shape.clone() };
-            if is_measured && let Some(together) = self.text_automaton(&texts) {
+            if is_measured && let Some(together) = self.text_automaton(&texts, lengths) {
                 let (least, most) = together.length_range().unwrap_or_default();
                 let min = if u64::from(least) >= shape.min { 0 } else { min };
                 let max = max.filter(|&max| most.is_none_or(|most| u64::from(most) > max));
@@ -375,9 +372,13 @@ impl<'s> SchemaLowering<'s> {
             return Ok(None);
         }
         let StringShape { tests, excluded: clashing, .. } = shape;
+        let stands_alone = self.punctuation.names == NameSyntax::Json && !self.excludes_texts();
+        let lengths = if stands_alone { Lengths::Counted } else { Lengths::Multiplied };
         let mut operands = Vec::new();
         for test in tests {
-            let Some(operand) = self.test_text(test, node, Approximation::Within)? else { return Ok(None) };
+            let Some(operand) = self.test_text(test, node, (Approximation::Within, lengths))? else {
+                return Ok(None);
+            };
             operands.push(operand);
         }
         if !clashing.is_empty() {

@@ -13,7 +13,7 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
 use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
-use crate::json_schema::sets::text_tests::TextTest;
+use crate::json_schema::sets::text_tests::{Lengths, TextTest};
 
 /// So many values are endless: no text holds more of them.
 pub(super) const UNBOUNDED: u64 = 1 << 20;
@@ -296,7 +296,7 @@ impl<'s> SchemaLowering<'s> {
             let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
             return characters.saturating_sub(shape.excluded.len() as u64);
         }
-        self.text_automaton(&shape).map_or(0, |texts| texts.count())
+        self.text_automaton(&shape, Lengths::Multiplied).map_or(0, |texts| texts.count())
     }
 }
 

@@ -7,7 +7,7 @@ use grammask_grammar_ir::{GrammarBuilder, RuleId};
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::sets::inhabited;
 use crate::json_schema::sets::string_shape::StringShape;
-use crate::json_schema::sets::text_tests::TextTests;
+use crate::json_schema::sets::text_tests::{Lengths, TextTests};
 
 /// The part of the steps of all texts together that is spent on texts that are small enough.
 const PART_OF_STEPS: usize = 16;
@@ -44,12 +44,13 @@ impl RuleOrigins {
             return;
         }
         let mut builder = GrammarBuilder::new();
-        let result = inhabited::expression_within(&mut builder, shape, tests).and_then(|text| {
-            let rule = builder.add_rule("root", text).ok()?;
-            let grammar = builder.finish(rule).ok()?;
-            let body = grammar.rule(grammar.root()).body();
-            Some(TextAutomaton::from_expr_counted(&grammar, body, &self.limits))
-        });
+        let result =
+            inhabited::expression_within(&mut builder, shape, tests, Lengths::Multiplied).and_then(|text| {
+                let rule = builder.add_rule("root", text).ok()?;
+                let grammar = builder.finish(rule).ok()?;
+                let body = grammar.rule(grammar.root()).body();
+                Some(TextAutomaton::from_expr_counted(&grammar, body, &self.limits))
+            });
         match result {
             Some((Err(_), _)) => self.too_large = Some(node),
             Some((Ok(_), steps)) => self.steps_left = self.steps_left.saturating_sub(steps),

@@ -6,13 +6,15 @@
 //! that obey it for certain, which a schema that asks for the format takes. The other has all texts that may
 //! obey it, and a schema under `not` takes its texts outside of it.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use grammask_fsm::text::MAX_COUNTED_MIN;
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder};
 use once_cell::race::OnceBox;
 
-use super::hosts::{self, Labels, MAX_HOST, MAX_MAILBOX};
+use super::hosts::{self, Labels, MAX_HOST, MAX_MAILBOX, MAX_SHORT_HOST};
 use super::whole_patterns::{ipv4, ipv6, whole};
 use crate::json_schema::document::ids::Draft;
 use crate::json_schema::document::keyword_table::drafts;
@@ -35,8 +37,10 @@ pub(crate) struct FormatTexts {
     pub(crate) format: &'static Format,
     /// All of them obey it.
     pub(crate) within: Grammar,
-    /// Some of these, where a product of the automaton of all with another one would be too large.
-    pub(crate) beside: Option<Grammar>,
+    /// Some of these beside other conditions, with one bound on the length of the whole.
+    pub(crate) counted: Option<Grammar>,
+    /// Some of these where lengths cannot be counted, and a product with the automaton of all would be too large.
+    pub(crate) multiplied: Option<Grammar>,
     pub(crate) around: OuterLanguage,
 }
 
@@ -96,21 +100,22 @@ pub(crate) const FORMATS: [Format; 20] = {
             "email",
             Draft4,
             "labels with hyphens at their third and fourth place, but for those like `xn--a`; characters beyond \
-            ASCII; beside a pattern that some do not match, and where they are no JSON, some with host names of more than three labels or 63 characters",
+            ASCII; beside other conditions those of more than 255 characters; where they are no JSON, and beside excluded texts, those with \
+            host names of more than 63 characters",
         ),
         Format {
             until: Draft6,
             ..format(
                 "hostname",
                 Draft4,
-                "beside a pattern that some do not match, and where they are no JSON, some of more than three labels or 63 characters",
+                "where they are no JSON, and beside excluded texts, those of more than 63 characters",
             )
         },
         format(
             "hostname",
             Draft7,
-            "labels like `xn--a`, whose decoded form tables judge; beside a pattern that some do not match, and where they are no JSON, some of more \
-            than three labels or 63 characters",
+            "labels like `xn--a`, whose decoded form tables judge; where they are no JSON, and beside excluded texts, those of more than 63 \
+            characters",
         ),
         format("ipv4", Draft4, ""),
         format("ipv6", Draft4, ""),
@@ -168,17 +173,19 @@ pub(crate) fn find(name: &str, draft: Draft) -> StringFormat {
 
 fn texts(format: &'static Format) -> Option<FormatTexts> {
     let labels = format.labels().unwrap_or(Labels::Any);
-    let (within, beside) = match format.name {
+    let (within, counted, multiplied) = match format.name {
         "email" => (
-            grammar_of(|builder| hosts::mailbox(builder, labels, hosts::all_hosts))?,
-            Some(grammar_of(|builder| hosts::mailbox(builder, labels, hosts::some_hosts))?),
+            grammar_of(|builder| hosts::mailboxes(builder, labels, MAX_HOST))?,
+            Some(grammar_of(|builder| hosts::short_mailboxes(builder, labels, (1, u32::MAX)))?),
+            Some(grammar_of(|builder| hosts::mailboxes(builder, labels, MAX_SHORT_HOST))?),
         ),
         "hostname" => (
-            grammar_of(|builder| hosts::all_hosts(builder, labels, MAX_HOST))?,
-            Some(grammar_of(|builder| hosts::some_hosts(builder, labels, MAX_HOST))?),
+            grammar_of(|builder| hosts::hosts(builder, labels, MAX_HOST))?,
+            None,
+            Some(grammar_of(|builder| hosts::hosts(builder, labels, MAX_SHORT_HOST))?),
         ),
-        "regex" => (grammar_of(super::format_regex::regex)?, None),
-        name => (whole(&pattern(name)?)?, None),
+        "regex" => (grammar_of(super::format_regex::regex)?, None, None),
+        name => (whole(&pattern(name)?)?, None, None),
     };
     let around = match format.name {
         "regex" => OuterLanguage::Unknown,
@@ -186,30 +193,24 @@ fn texts(format: &'static Format) -> Option<FormatTexts> {
             whole(&pattern).map(|grammar| OuterLanguage::Wider(Box::new(grammar)))
         })?,
     };
-    Some(FormatTexts { format, within, beside, around })
+    Some(FormatTexts { format, within, counted, multiplied, around })
 }
 
-impl FormatTexts {
-    /// Texts of at most `most` characters, for formats whose bounds are asked for more often than a product
-    /// of automata can serve. `None` for other formats, and if no text is longer.
-    pub(crate) fn up_to(&self, most: u64) -> Option<Grammar> {
-        let (labels, most) = (self.format.labels()?, u32::try_from(most).ok()?);
-        match self.format.name {
-            "email" if most <= MAX_MAILBOX => {
-                grammar_of(|builder| hosts::mailbox_up_to(builder, labels, most))
-            }
-            "hostname" if most < MAX_HOST => grammar_of(|builder| hosts::some_hosts(builder, labels, most)),
-            _ => None,
-        }
-    }
+/// The length of the shortest mailbox, `a@b`.
+const MIN_MAILBOX: u64 = 3;
 
-    /// Whether [`up_to`](Self::up_to) has texts for a bound.
-    pub(crate) fn is_bounded_by_parts(&self, most: u64) -> bool {
-        match self.format.name {
-            "email" => most <= u64::from(MAX_MAILBOX),
-            "hostname" => most < u64::from(MAX_HOST),
-            _ => false,
+impl FormatTexts {
+    /// All texts of so many characters beside nothing else, where those of [`counted`](Self::counted) are not all.
+    pub(crate) fn alone(&self, min: u64, max: Option<u64>) -> Option<Cow<'_, Grammar>> {
+        if self.counted.is_none() || min > u64::from(MAX_COUNTED_MIN) {
+            return None;
         }
+        if min <= MIN_MAILBOX && max.is_none_or(|max| max >= u64::from(MAX_MAILBOX)) {
+            return Some(Cow::Borrowed(&self.within));
+        }
+        let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
+        let (labels, bounds) = (self.format.labels()?, (fits(min), max.map_or(u32::MAX, fits)));
+        grammar_of(|builder| hosts::mailboxes_of(builder, labels, bounds)).map(Cow::Owned)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Host names, and mailboxes before them, as expressions without rules.
 //!
-//! A host name counts its characters beside those of its labels, which takes a product of some thirty thousand states.
-//! Such an expression is good for asking whether a text is in it. Beside other conditions, where products multiply, only
-//! some of the names are taken: all short ones, and of the long ones those whose labels can be bounded one by one. Where
-//! a schema asks for nothing else, `lower` writes all of them with rules that count.
+//! A host name counts its characters beside those of its labels: some thirty thousand pairs of a place in a label and a
+//! length. Where the texts stand by themselves, the engine counts the length beside the automaton of the labels. A mailbox
+//! has two such bounds, on its host name and on the whole; its forms below have one at a time.
 
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
@@ -12,14 +11,20 @@ use super::whole_patterns::{ipv4, ipv6, part};
 /// Characters of a host name.
 pub(crate) const MAX_HOST: u32 = 253;
 
+/// No label of a host name of this many characters is too long.
+pub(super) const MAX_SHORT_HOST: u32 = MAX_LABEL;
+
 /// Characters of a label.
-pub(crate) const MAX_LABEL: u32 = 63;
+const MAX_LABEL: u32 = 63;
 
 /// Characters of a mailbox.
-pub(crate) const MAX_MAILBOX: u32 = MAX_LOCAL_PART + 1 + MAX_HOST;
+pub(super) const MAX_MAILBOX: u32 = MAX_LOCAL_PART + 1 + MAX_HOST;
+
+/// A mailbox of at most this many characters has no host name that is too long.
+const MAX_SHORT_MAILBOX: u32 = MAX_HOST + 2;
 
 /// Characters before the sign of a mailbox.
-pub(crate) const MAX_LOCAL_PART: u32 = 64;
+const MAX_LOCAL_PART: u32 = 64;
 
 /// Which labels a host name has: letters, digits and inner hyphens, and of those with hyphens at their third and fourth
 /// place some only.
@@ -36,10 +41,10 @@ pub(crate) enum Labels {
 }
 
 impl Labels {
-    /// The pattern of a label of at most this many characters, six at least; of any number if that is left out.
-    fn pattern(self, most: Option<u32>) -> String {
+    /// The pattern of a label.
+    fn pattern(self) -> String {
         let (end, inner) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
-        let up_to = |others: u32| most.map_or("*".to_owned(), |most| format!("{{0,{}}}", most - others));
+        let up_to = |others: u32| format!("{{0,{}}}", MAX_LABEL - others);
         if self == Self::Any {
             return format!("{end}(?:{inner}{}{end})?", up_to(2));
         }
@@ -56,104 +61,86 @@ impl Labels {
     }
 
     /// The pattern of host names by their labels alone.
-    fn names(self, most: Option<u32>, labels: &str) -> String {
-        let label = self.pattern(most);
-        format!("{label}(?:\\.{label}){labels}")
+    fn names(self) -> String {
+        let label = self.pattern();
+        format!("{label}(?:\\.{label})*")
     }
 }
 
 /// The host names of at most this many characters.
-pub(super) fn all_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
-    bounded(builder, &labels.names(Some(MAX_LABEL), "*"), most)
+pub(super) fn hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
+    let names = part(builder, &labels.names())?;
+    Some(bounded(builder, names, (1, most)))
 }
 
-/// Texts of a pattern, with at most this many characters.
-pub(crate) fn bounded(builder: &mut GrammarBuilder, pattern: &str, most: u32) -> Option<ExprId> {
-    let texts = part(builder, pattern)?;
-    let bound = part(builder, &format!(".{{1,{most}}}"))?;
-    Some(builder.intersection([texts, bound]))
+/// Those of some texts that have so many characters.
+fn bounded(builder: &mut GrammarBuilder, texts: ExprId, (least, most): (u32, u32)) -> ExprId {
+    let any = builder.any_char();
+    let bound = builder.repeat(any, least, Some(most));
+    builder.intersection([texts, bound])
 }
 
-/// How many labels a long host name may have, and how long each may be.
-const LONG_HOSTS: [(u32, u32); 4] = [(2, 63), (3, 63), (8, 30), (25, 9)];
+/// Mailboxes of RFC 5321, section 4.1.2, with the bounds of section 4.5.3.1 on their parts.
+pub(super) fn mailboxes(builder: &mut GrammarBuilder, labels: Labels, longest_host: u32) -> Option<ExprId> {
+    let hosts = hosts(builder, labels, longest_host)?;
+    let literal = part(builder, &literals())?;
+    let hosts = builder.choice([hosts, literal]);
+    at_hosts(builder, (1, MAX_LOCAL_PART), hosts)
+}
 
-/// No label of a name of this many characters is too long.
-const MAX_SHORT_HOST: u32 = MAX_LABEL;
+/// The mailboxes of so many characters, [`MAX_SHORT_MAILBOX`] at most: their length bounds that of their host names.
+pub(super) fn short_mailboxes(
+    builder: &mut GrammarBuilder,
+    labels: Labels,
+    (least, most): (u32, u32),
+) -> Option<ExprId> {
+    let names = part(builder, &labels.names())?;
+    let literal = part(builder, &literals())?;
+    let hosts = builder.choice([names, literal]);
+    let texts = at_hosts(builder, (1, MAX_LOCAL_PART), hosts)?;
+    Some(bounded(builder, texts, (least, most.min(MAX_SHORT_MAILBOX))))
+}
 
-/// Some of the host names of at most this many characters: all short ones with few labels, and some others.
-pub(super) fn some_hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
-    let mut ways = Vec::new();
-    for (count, longest) in LONG_HOSTS {
-        let longest = longest.min(((most + 1) / count).saturating_sub(1));
-        let length = count * (longest + 1) - 1;
-        // Three labels of any length hold two of them.
-        if longest >= 6 && length > MAX_SHORT_HOST && (count > 2 || most < 3 * 64 - 1) {
-            ways.push(part(builder, &labels.names(Some(longest), &format!("{{0,{}}}", count - 1)))?);
-        }
+/// The mailboxes of so many characters, no more than [`MAX_HOST`] at least.
+pub(super) fn mailboxes_of(
+    builder: &mut GrammarBuilder,
+    labels: Labels,
+    (least, most): (u32, u32),
+) -> Option<ExprId> {
+    if most <= MAX_SHORT_MAILBOX {
+        return short_mailboxes(builder, labels, (least, most));
     }
-    if most < MAX_HOST {
-        ways.push(bounded(builder, &labels.names(None, "*"), most.min(MAX_SHORT_HOST))?);
+    let most = most.min(MAX_MAILBOX);
+    // A text of this many characters before the sign may have any host name.
+    let unbounded = most - 1 - MAX_HOST;
+    let names = part(builder, &labels.names())?;
+    let long_hosts = bounded(builder, names, (least.max(1), MAX_HOST));
+    // Addresses in place of host names are short, and so are texts whose host names are shorter than the least length.
+    let short = short_mailboxes(builder, labels, (least, most))?;
+    let mut ways = vec![short, at_hosts(builder, (1, unbounded), long_hosts)?];
+    if unbounded < MAX_LOCAL_PART {
+        let texts = at_hosts(builder, (unbounded + 1, MAX_LOCAL_PART), names)?;
+        ways.push(bounded(builder, texts, (least, most)));
     }
     Some(builder.choice(ways))
 }
 
-/// Mailboxes of RFC 5321, section 4.1.2, with the bounds of section 4.5.3.1 on their parts.
-pub(super) fn mailbox(
-    builder: &mut GrammarBuilder,
-    labels: Labels,
-    hosts: fn(&mut GrammarBuilder, Labels, u32) -> Option<ExprId>,
-) -> Option<ExprId> {
-    let before = bounded(builder, &local_part(), MAX_LOCAL_PART)?;
+/// Mailboxes with so many characters before the sign, and one of some hosts after it.
+fn at_hosts(builder: &mut GrammarBuilder, local: (u32, u32), hosts: ExprId) -> Option<ExprId> {
+    let before = part(builder, &local_part())?;
+    let before = bounded(builder, before, local);
     let sign = builder.literal("@");
-    let literal = part(builder, &literals())?;
-    let host = hosts(builder, labels, MAX_HOST)?;
-    let after = builder.choice([host, literal]);
-    Some(builder.sequence([before, sign, after]))
-}
-
-/// Host names, or mailboxes, whose parts are as long as they like: a small automaton around all of them.
-pub(crate) fn of_any_length(
-    builder: &mut GrammarBuilder,
-    labels: Labels,
-    is_mailbox: bool,
-) -> Option<ExprId> {
-    let hosts = labels.names(None, "*");
-    let texts = match is_mailbox {
-        true => format!("{}@(?:{hosts}|{})", local_part(), literals()),
-        false => hosts,
-    };
-    part(builder, &texts)
+    Some(builder.sequence([before, sign, hosts]))
 }
 
 /// The part before the sign.
-pub(crate) fn local_part() -> String {
+fn local_part() -> String {
     let atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
     let quoted = r#""(?:[ !#-\[\]-~]|\\[ -~])*""#;
     format!("(?:{atom}(?:\\.{atom})*|{quoted})")
 }
 
 /// Addresses instead of a host name; they are shorter than short host names.
-pub(crate) fn literals() -> String {
+fn literals() -> String {
     format!("\\[(?:{}|IPv6:{})\\]", ipv4(), ipv6())
-}
-
-/// Mailboxes of at most this many characters, with short hosts. A product with the length of long ones has too many states.
-pub(super) fn mailbox_up_to(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
-    // One character, the sign and 64 others, or the reverse: no part is too long.
-    let is_short = most <= 2 + MAX_LOCAL_PART;
-    let (before, host) = if is_short {
-        (part(builder, &local_part())?, part(builder, &labels.names(None, "*"))?)
-    } else {
-        let host = bounded(builder, &labels.names(None, "*"), MAX_SHORT_HOST)?;
-        (bounded(builder, &local_part(), MAX_LOCAL_PART)?, host)
-    };
-    let sign = builder.literal("@");
-    let literal = part(builder, &literals())?;
-    let after = builder.choice([host, literal]);
-    let whole = builder.sequence([before, sign, after]);
-    if most < MAX_LOCAL_PART + 1 + MAX_SHORT_HOST {
-        let bound = part(builder, &format!(".{{1,{most}}}"))?;
-        return Some(builder.intersection([whole, bound]));
-    }
-    Some(whole)
 }

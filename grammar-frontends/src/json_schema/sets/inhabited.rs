@@ -12,7 +12,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
-use super::text_tests::{Approximation, Polarity, TextTests};
+use super::text_tests::{Approximation, Lengths, Polarity, TextTests};
 use crate::json_schema::work::Work;
 
 /// The shapes that were decided, and the work that is left for others.
@@ -72,12 +72,13 @@ impl<'s> StringEmptiness<'s> {
         let limits = TextLimits::default().max_steps(MAX_STEPS);
         let mut builder = GrammarBuilder::new();
         let decided =
-            expression(&mut builder, shape, tests, (Approximation::Around, MAX_DEPTH)).and_then(|text| {
-                let rule = builder.add_rule("root", text).ok()?;
-                let grammar = builder.finish(rule).ok()?;
-                let body = grammar.rule(grammar.root()).body();
-                TextAutomaton::any_in(&grammar, body, &limits).ok()
-            });
+            expression(&mut builder, shape, tests, (Approximation::Around, Lengths::Multiplied, MAX_DEPTH))
+                .and_then(|text| {
+                    let rule = builder.add_rule("root", text).ok()?;
+                    let grammar = builder.finish(rule).ok()?;
+                    let body = grammar.rule(grammar.root()).body();
+                    TextAutomaton::any_in(&grammar, body, &limits).ok()
+                });
         decided.unwrap_or(true)
     }
 }
@@ -87,8 +88,9 @@ pub(crate) fn expression_within<'s>(
     builder: &mut GrammarBuilder,
     shape: &StringShape<'s>,
     tests: &TextTests<'s>,
+    lengths: Lengths,
 ) -> Option<ExprId> {
-    expression(builder, shape, tests, (Approximation::Within, MAX_DEPTH))
+    expression(builder, shape, tests, (Approximation::Within, lengths, MAX_DEPTH))
 }
 
 /// The shape from one side as an expression; `None` where it nests too deep.
@@ -96,7 +98,7 @@ fn expression<'s>(
     builder: &mut GrammarBuilder,
     shape: &StringShape<'s>,
     tests: &TextTests<'s>,
-    (side, depth): (Approximation, u32),
+    (side, lengths, depth): (Approximation, Lengths, u32),
 ) -> Option<ExprId> {
     let depth = depth.checked_sub(1)?;
     let one_of = |builder: &mut GrammarBuilder, texts: &[&'s str]| {
@@ -111,11 +113,13 @@ fn expression<'s>(
         let side = if test.sense == Polarity::Holds { side } else { side.flipped() };
         let text = match tests.shapes(test.test) {
             Some(shapes) => {
-                let texts: Option<Vec<ExprId>> =
-                    shapes.iter().map(|shape| expression(builder, shape, tests, (side, depth))).collect();
+                let texts: Option<Vec<ExprId>> = shapes
+                    .iter()
+                    .map(|shape| expression(builder, shape, tests, (side, Lengths::Multiplied, depth)))
+                    .collect();
                 builder.choice(texts?)
             }
-            None => tests.build(test.test, side, builder)?,
+            None => tests.build(test.test, side, lengths, builder)?,
         };
         operands.push(match test.sense {
             Polarity::Holds => text,

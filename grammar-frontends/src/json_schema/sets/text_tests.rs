@@ -3,9 +3,11 @@
 //! A test is interned once and named by an id, so that shapes can be compared and hashed. It can be asked
 //! about one text, and be built as an expression of the grammar.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use grammask_fsm::text::MAX_COUNTED_MIN;
 use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::passes;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
@@ -100,7 +102,7 @@ pub(crate) struct TextTests<'s> {
     /// The unions of class runs that were asked for.
     runs: RefCell<HashMap<TestId, Option<Vec<ClassRun>>>>,
     /// The weights that were asked for.
-    weights: RefCell<HashMap<TestId, Weight>>,
+    weights: RefCell<HashMap<(TestId, Lengths), Weight>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
     work: Work,
@@ -246,18 +248,13 @@ impl<'s> TextTests<'s> {
         }
     }
 
-    /// The texts of a format that are no longer than a bound, where the format has them.
-    pub(crate) fn format_up_to(&self, test: TextTest, most: u64) -> Option<Grammar> {
-        match (self.kind(test.test), test.sense) {
-            (TestKind::Format(texts, _), Polarity::Holds) => texts.up_to(most),
+    /// The texts of a shape that asks for a format and a length, and for nothing else.
+    pub(crate) fn format_alone(&self, shape: &StringShape<'s>) -> Option<Cow<'_, Grammar>> {
+        let &[TextTest { test, sense: Polarity::Holds }] = shape.tests.as_slice() else { return None };
+        match self.kind(test) {
+            TestKind::Format(texts, _) if shape.excluded.is_empty() => texts.alone(shape.min, shape.max),
             _ => None,
         }
-    }
-
-    /// Whether [`format_up_to`](Self::format_up_to) has texts for a bound.
-    pub(crate) fn is_bounded_by_parts(&self, test: TextTest, most: u64) -> bool {
-        matches!((self.kind(test.test), test.sense),
-            (TestKind::Format(texts, _), Polarity::Holds) if texts.is_bounded_by_parts(most))
     }
 
     /// Whether no text is known that fails the test.
@@ -273,14 +270,15 @@ impl<'s> TextTests<'s> {
         }
     }
 
-    /// The grammar for a product with others, where the whole one would be too large for that.
-    fn operand(&self, test: TestId, approximation: Approximation) -> Option<&Grammar> {
-        match (self.kind(test), approximation) {
-            (TestKind::Format(texts, _), Approximation::Within) if texts.beside.is_some() => {
-                texts.beside.as_ref()
-            }
-            _ => self.grammar(test, approximation),
-        }
+    /// The grammar beside others, where the whole one would be too large for that.
+    fn operand(&self, test: TestId, approximation: Approximation, lengths: Lengths) -> Option<&Grammar> {
+        let TestKind::Format(texts, _) = self.kind(test) else { return self.grammar(test, approximation) };
+        let some = match (approximation, lengths) {
+            (Approximation::Within, Lengths::Counted) => texts.counted.as_ref(),
+            (Approximation::Within, Lengths::Multiplied) => texts.multiplied.as_ref(),
+            (Approximation::Around, _) => None,
+        };
+        some.or_else(|| self.grammar(test, approximation))
     }
 
     /// Whether the test is a format.
@@ -293,13 +291,14 @@ impl<'s> TextTests<'s> {
         &self,
         test: TestId,
         approximation: Approximation,
+        lengths: Lengths,
         builder: &mut GrammarBuilder,
     ) -> Option<ExprId> {
         if approximation == Approximation::Around && self.has_no_complement(test) {
             let any = builder.any_char();
             return Some(builder.repeat(any, 0, None));
         }
-        passes::append_body(builder, self.operand(test, approximation)?)
+        passes::append_body(builder, self.operand(test, approximation, lengths)?)
     }
 
     /// The pattern's grammar, for analyses; `None` where anything may match.
@@ -350,25 +349,46 @@ impl<'s> TextTests<'s> {
     }
 
     /// About how many states the pattern's automaton has.
-    pub(crate) fn weight(&self, test: TestId) -> Weight {
-        let known = self.weights.borrow().get(&test).copied();
+    pub(crate) fn weight(&self, test: TestId, lengths: Lengths) -> Weight {
+        let known = self.weights.borrow().get(&(test, lengths)).copied();
         known.unwrap_or_else(|| {
-            let weight = self.weigh(test);
-            self.weights.borrow_mut().insert(test, weight);
+            let weight = self.weigh(test, lengths);
+            self.weights.borrow_mut().insert((test, lengths), weight);
             weight
         })
     }
 
-    fn weigh(&self, test: TestId) -> Weight {
-        let Some(grammar) = self.operand(test, Approximation::Within) else {
+    fn weigh(&self, test: TestId, lengths: Lengths) -> Weight {
+        let Some(grammar) = self.operand(test, Approximation::Within, lengths) else {
             return Weight { looping: 64, ending: 0, tail: 0 };
         };
-        let body = grammar.rule(grammar.root()).body();
+        let mut body = grammar.rule(grammar.root()).body();
+        if lengths == Lengths::Counted
+            && let Expr::Intersection(&[texts, bound]) = grammar.expr(body)
+            && is_length_bound(grammar, bound)
+        {
+            body = texts;
+        }
         let mut measures = Measures::of(grammar);
         let all = measures.weight(body);
         let looping = measures.looping_weight(body, Tail::Ends).min(all);
         Weight { looping, ending: all - looping, tail: measures.longest_end(body) }
     }
+}
+
+/// Whether an expression is a number of characters of a class.
+fn is_length_bound(grammar: &Grammar, id: ExprId) -> bool {
+    let Expr::Repeat { body, min, max: Some(_) } = grammar.expr(id) else { return false };
+    min <= MAX_COUNTED_MIN && matches!(grammar.expr(body), Expr::Class(_))
+}
+
+/// The cost of a bound on the length of texts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Lengths {
+    /// The texts stand by themselves: their characters may be counted beside their automaton.
+    Counted,
+    /// They are a part of others, whose automata have states for each length.
+    Multiplied,
 }
 
 /// About how many states an automaton has.
