@@ -347,3 +347,33 @@ fn large_lengths_beside_formats_are_exact() {
         }
     }
 }
+
+/// Names of members are texts as any other; where several conditions on them are read apart, long ones are left out.
+#[test]
+fn host_names_as_names() {
+    let named = |names: Value| {
+        let object = subject(&json!({"type": "object", "properties": {"a": {}}, "propertyNames": names}));
+        move |name: &str| {
+            let mut state = object.start();
+            let text = json!({name: 1}).to_string();
+            for byte in text.bytes() {
+                match object.step(&state, byte).unwrap() {
+                    Some(next) => state = next,
+                    None => return false,
+                }
+            }
+            object.is_complete(&state)
+        }
+    };
+    let (hosts, short) = (
+        named(json!({"format": "hostname"})),
+        named(json!({"format": "hostname", "minLength": 2, "maxLength": 200})),
+    );
+    let apart = named(json!({"anyOf": [{"format": "email", "maxLength": 110}, {"pattern": "^x-"}]}));
+    for length in [2, 63, 64, 163, 200, 201, 253, 254] {
+        assert_eq!(hosts(&host(length)), length <= 253, "{length}");
+        assert_eq!(short(&host(length)), length <= 200, "{length}");
+        assert_eq!(apart(&format!("b@{}", host(length))), length <= 63, "{length}");
+        assert!(apart(&format!("x-@{}", host(length))), "{length}");
+    }
+}

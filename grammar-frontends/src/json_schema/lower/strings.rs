@@ -252,8 +252,11 @@ impl<'s> SchemaLowering<'s> {
         let text = match self.normalizer.algebra.tests.shapes(test.test).map(<[_]>::to_vec) {
             Some(shapes) => {
                 let mut texts = Vec::new();
+                // One shape stands for the test, and several are a part of it each.
+                let is_whole = shapes.len() == 1 && test.sense == Polarity::Holds;
+                let lengths = if is_whole { lengths } else { Lengths::Multiplied };
                 for shape in &shapes {
-                    texts.extend(self.text_in(shape, node, (of_test, Lengths::Multiplied))?);
+                    texts.extend(self.text_in(shape, node, (of_test, lengths))?);
                 }
                 self.builder.choice(texts)
             }
@@ -292,8 +295,9 @@ impl<'s> SchemaLowering<'s> {
         }
         let tests = &self.normalizer.algebra.tests;
         let holding = || shape.tests.iter().filter(|test| test.sense == Polarity::Holds);
-        let known: Vec<_> =
-            holding().filter_map(|test| tests.length_range(test.test, approximation)).collect();
+        let known: Vec<_> = holding()
+            .filter_map(|test| tests.built_length_range(test.test, approximation, lengths))
+            .collect();
         let min = if known.iter().any(|range| range.0 >= shape.min) { 0 } else { shape.min };
         let implied = |max: u64| known.iter().any(|range| range.1.is_some_and(|known| known <= max));
         let max = shape.max.filter(|&max| !implied(max));

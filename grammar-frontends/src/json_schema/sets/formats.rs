@@ -100,7 +100,7 @@ pub(crate) const FORMATS: [Format; 20] = {
             "email",
             Draft4,
             "labels with hyphens at their third and fourth place, but for those like `xn--a`; characters beyond \
-            ASCII; beside other conditions those of more than 255 characters; where they are no JSON, and beside excluded texts, those with \
+            ASCII; beside other conditions those of more than 255 characters; where they are no JSON, beside excluded texts, and in one of several ways to spell names, those with \
             host names of more than 63 characters",
         ),
         Format {
@@ -108,13 +108,13 @@ pub(crate) const FORMATS: [Format; 20] = {
             ..format(
                 "hostname",
                 Draft4,
-                "where they are no JSON, and beside excluded texts, those of more than 63 characters",
+                "where they are no JSON, beside excluded texts, and in one of several ways to spell names, those of more than 63 characters",
             )
         },
         format(
             "hostname",
             Draft7,
-            "labels like `xn--a`, whose decoded form tables judge; where they are no JSON, and beside excluded texts, those of more than 63 \
+            "labels like `xn--a`, whose decoded form tables judge; where they are no JSON, beside excluded texts, and in one of several ways to spell names, those of more than 63 \
             characters",
         ),
         format("ipv4", Draft4, ""),

@@ -41,10 +41,12 @@ pub(crate) enum Labels {
 }
 
 impl Labels {
-    /// The pattern of a label.
-    fn pattern(self) -> String {
+    /// The pattern of a label in a host name of at most so many characters.
+    fn pattern(self, longest_host: u32) -> String {
         let (end, inner) = ("[A-Za-z0-9]", "[A-Za-z0-9-]");
-        let up_to = |others: u32| format!("{{0,{}}}", MAX_LABEL - others);
+        let is_short = longest_host <= MAX_SHORT_HOST;
+        let up_to =
+            |others: u32| if is_short { "*".to_owned() } else { format!("{{0,{}}}", MAX_LABEL - others) };
         if self == Self::Any {
             return format!("{end}(?:{inner}{}{end})?", up_to(2));
         }
@@ -60,16 +62,16 @@ impl Labels {
         )
     }
 
-    /// The pattern of host names by their labels alone.
-    fn names(self) -> String {
-        let label = self.pattern();
+    /// The pattern of host names of at most so many characters by their labels alone.
+    fn names(self, longest: u32) -> String {
+        let label = self.pattern(longest);
         format!("{label}(?:\\.{label})*")
     }
 }
 
 /// The host names of at most this many characters.
 pub(super) fn hosts(builder: &mut GrammarBuilder, labels: Labels, most: u32) -> Option<ExprId> {
-    let names = part(builder, &labels.names())?;
+    let names = part(builder, &labels.names(most))?;
     Some(bounded(builder, names, (1, most)))
 }
 
@@ -94,7 +96,7 @@ pub(super) fn short_mailboxes(
     labels: Labels,
     (least, most): (u32, u32),
 ) -> Option<ExprId> {
-    let names = part(builder, &labels.names())?;
+    let names = part(builder, &labels.names(MAX_HOST))?;
     let literal = part(builder, &literals())?;
     let hosts = builder.choice([names, literal]);
     let texts = at_hosts(builder, (1, MAX_LOCAL_PART), hosts)?;
@@ -113,7 +115,7 @@ pub(super) fn mailboxes_of(
     let most = most.min(MAX_MAILBOX);
     // A text of this many characters before the sign may have any host name.
     let unbounded = most - 1 - MAX_HOST;
-    let names = part(builder, &labels.names())?;
+    let names = part(builder, &labels.names(MAX_HOST))?;
     let long_hosts = bounded(builder, names, (least.max(1), MAX_HOST));
     // Addresses in place of host names are short, and so are texts whose host names are shorter than the least length.
     let short = short_mailboxes(builder, labels, (least, most))?;

@@ -69,6 +69,9 @@ impl Approximation {
 /// Least and greatest number of characters, the latter where there is one.
 type LengthRange = (u64, Option<u64>);
 
+/// All texts of a test from one side, or those that are written where lengths cost so much.
+type RangeKey = (TestId, Approximation, Option<Lengths>);
+
 /// A class of characters repeated, between two stretches of fixed length: what length bounds can be applied
 /// to without a product of automata.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +101,7 @@ pub(crate) struct TextTests<'s> {
     formats: HashMap<(&'static str, String), TestId>,
     languages: HashMap<Vec<StringShape<'s>>, TestId>,
     /// The ranges of lengths that were asked for.
-    ranges: RefCell<HashMap<(TestId, Approximation), Option<LengthRange>>>,
+    ranges: RefCell<HashMap<RangeKey, Option<LengthRange>>>,
     /// The unions of class runs that were asked for.
     runs: RefCell<HashMap<TestId, Option<Vec<ClassRun>>>>,
     /// The weights that were asked for.
@@ -325,11 +328,25 @@ impl<'s> TextTests<'s> {
     /// Least and greatest length (in characters) of the texts that a pattern matches, if they are known.
     /// Not exact: the true range may be smaller.
     pub(crate) fn length_range(&self, test: TestId, approximation: Approximation) -> Option<LengthRange> {
-        let grammar = self.grammar(test, approximation)?;
-        let known = self.ranges.borrow().get(&(test, approximation)).copied();
+        self.length_range_of((test, approximation, None), self.grammar(test, approximation)?)
+    }
+
+    /// The same for the texts that [`build`](Self::build) writes.
+    pub(crate) fn built_length_range(
+        &self,
+        test: TestId,
+        approximation: Approximation,
+        lengths: Lengths,
+    ) -> Option<LengthRange> {
+        let grammar = self.operand(test, approximation, lengths)?;
+        self.length_range_of((test, approximation, Some(lengths)), grammar)
+    }
+
+    fn length_range_of(&self, key: RangeKey, grammar: &Grammar) -> Option<LengthRange> {
+        let known = self.ranges.borrow().get(&key).copied();
         known.unwrap_or_else(|| {
             let range = Measures::of(grammar).length_range(grammar.rule(grammar.root()).body());
-            self.ranges.borrow_mut().insert((test, approximation), range);
+            self.ranges.borrow_mut().insert(key, range);
             range
         })
     }
