@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use grammask_grammar_ir::hash::HashSet;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, GrammarBuilder, JsonEscapes};
 
 use super::lowering::SchemaLowering;
@@ -67,6 +68,8 @@ impl SchemaLowering<'_> {
                 let body = self.spelled_below(body, below);
                 self.builder.repeat(body, min, max)
             }
+            // Beside an operand of such characters all operands are spelled as they are, and a length may be counted.
+            Expr::Intersection(_) if has_no_escapes(&self.builder, text) => text,
             Expr::Intersection(parts) if depth > 0 => {
                 let parts = parts.to_vec();
                 let parts: Vec<ExprId> =
@@ -120,6 +123,50 @@ impl SchemaLowering<'_> {
         }
         self.builder.choice(ways)
     }
+}
+
+/// Whether no character has an escape in the texts of an expression: one of its operands shows that, if it is an
+/// intersection.
+fn has_no_escapes(builder: &GrammarBuilder, text: ExprId) -> bool {
+    let mut open = vec![text];
+    while let Some(operand) = open.pop() {
+        match builder.expr(operand) {
+            Expr::Intersection(parts) => open.extend(parts),
+            _ if is_plain(builder, operand) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether an expression without operators has only characters of ASCII that need no escape.
+fn is_plain(builder: &GrammarBuilder, text: ExprId) -> bool {
+    let is_within = |lo: char, hi: char| PLAIN[0].iter().any(|&(first, last)| first <= lo && hi <= last);
+    let mut met = HashSet::default();
+    let mut open = vec![text];
+    while let Some(part) = open.pop() {
+        if !met.insert(part) {
+            continue;
+        }
+        let is_plain = match builder.expr(part) {
+            Expr::Empty => true,
+            Expr::Bytes(bytes) => bytes.iter().all(|&byte| is_within(char::from(byte), char::from(byte))),
+            Expr::Class(class) => class.iter().all(|&(lo, hi)| is_within(lo, hi)),
+            Expr::Sequence(parts) | Expr::Choice(parts) => {
+                open.extend(parts);
+                true
+            }
+            Expr::Repeat { body, .. } => {
+                open.push(body);
+                true
+            }
+            _ => false,
+        };
+        if !is_plain {
+            return false;
+        }
+    }
+    true
 }
 
 /// The texts of an expression as serialisers print them inside a JSON string: as literals where each has one spelling.
