@@ -162,6 +162,14 @@ fn has_sound_count(fragment: &Fragment) -> bool {
     })
 }
 
+/// The states of its fragment that a state leads to.
+fn targets(state: &State<'_>) -> impl Iterator<Item = StateId> {
+    let bytes = state.bytes.iter().map(|edge| edge.target);
+    let calls = state.calls.iter().map(|call| call.target);
+    let tokens = state.tokens.iter().map(|edge| edge.target);
+    bytes.chain(state.epsilons.iter().copied()).chain(calls).chain(tokens)
+}
+
 /// Every state belongs to one fragment: the one whose start leads to it over edges.
 fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malformed> {
     let mut owner: IdVec<StateId, FragmentId> = IdVec::of(FragmentId::NONE, program.state_count());
@@ -175,11 +183,7 @@ fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malform
                 other if other == number => continue,
                 _ => return Err(Malformed("a state of two fragments")),
             }
-            let state = program.state(id);
-            stack.extend(state.bytes.iter().map(|edge| edge.target));
-            stack.extend(state.epsilons);
-            stack.extend(state.calls.iter().map(|call| call.target));
-            stack.extend(state.tokens.iter().map(|edge| edge.target));
+            stack.extend(targets(&program.state(id)));
         }
     }
     require(owner.iter().all(|&owner| owner != FragmentId::NONE), "a state that nothing leads to")?;
@@ -211,10 +215,7 @@ fn check_counting(program: &Program, owner: &IdVec<StateId, FragmentId>) -> Resu
         }
         let state = program.state(id);
         require(!state.counts, WHAT)?;
-        rests.extend(state.bytes.iter().map(|edge| edge.target));
-        rests.extend(state.epsilons);
-        rests.extend(state.calls.iter().map(|call| call.target));
-        rests.extend(state.tokens.iter().map(|edge| edge.target));
+        rests.extend(targets(&state));
     }
     // Text that counts does not begin with its rest, or with a state that counts.
     let begins = |it: &Fragment| !reached[it.start] && !program.state(it.start).counts;

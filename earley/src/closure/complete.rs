@@ -95,17 +95,12 @@ impl Closure {
             self.completing.push((counter.parent, tag));
         }
         if may_continue {
-            let (context, tag) = match counter.count {
-                // Past the minimum the count does not matter any more. Forgetting it makes the sets of all
-                // later iterations equal.
-                _ if may_end && count.max.is_none() => {
-                    (contexts.counter(Counter { count: CountKind::Met, ..counter }), tag)
-                }
-                CountKind::Slot(slot) => (id, tag.with(slot, SlotChange::Increment)),
-                CountKind::Exact(_) => {
-                    (contexts.counter(Counter { count: CountKind::Exact(done), ..counter }), tag)
-                }
-                CountKind::Met => (id, tag),
+            // Past the minimum the count does not matter any more. Forgetting it makes the sets of all later
+            // iterations equal.
+            let (context, tag) = if may_end && count.max.is_none() {
+                (contexts.counter(Counter { count: CountKind::Met, ..counter }), tag)
+            } else {
+                count_up(contexts, (id, counter), done, tag)
             };
             // The next iteration has read nothing, so it is predicted after all completions.
             self.restarts.push((Item { state: fragment.start, context }, tag));
@@ -131,18 +126,26 @@ impl Closure {
         if let (CountKind::Slot(slot), Some(_)) = (counter.count, rest) {
             self.asked.add(&Guard { slot, min: 0, max: limit, may_end: true, may_continue });
         }
-        let (item, tag) = match (counter.count, rest) {
+        let (state, (context, tag)) = match rest {
             // The rest is part of the same text, and counts no more.
-            (_, Some(&state)) if !may_continue => (Item { state, context: counter.parent }, tag),
-            (CountKind::Slot(slot), _) => {
-                (Item { state: next, ..item }, tag.with(slot, SlotChange::Increment))
-            }
-            _ => {
-                let context = contexts.counter(Counter { count: CountKind::Exact(done), ..counter });
-                (Item { state: next, context }, tag)
-            }
+            Some(&rest) if !may_continue => (rest, (counter.parent, tag)),
+            _ => (next, count_up(contexts, (item.context, counter), done, tag)),
         };
-        self.push_kernel_tagged(contexts, item, tag);
+        self.push_kernel_tagged(contexts, Item { state, context }, tag);
+    }
+}
+
+/// The context and the history of counts after one more iteration or character.
+fn count_up(
+    contexts: &mut Contexts,
+    (id, counter): (ContextId, Counter),
+    done: u32,
+    tag: Tag,
+) -> (ContextId, Tag) {
+    match counter.count {
+        CountKind::Slot(slot) => (id, tag.with(slot, SlotChange::Increment)),
+        CountKind::Exact(_) => (contexts.counter(Counter { count: CountKind::Exact(done), ..counter }), tag),
+        CountKind::Met => (id, tag),
     }
 }
 

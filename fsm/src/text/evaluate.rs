@@ -177,35 +177,36 @@ impl<'g> Evaluator<'g> {
         self.metered(|meter| CompressedAlphabet::new(&value, meter)).map(Value::Letters)
     }
 
-    /// Texts that all operands accept, of which some bound the length; `None` where none does, and where the product with
-    /// a length is small.
+    /// The texts that all operands accept, with their characters counted. `None` if no operand is a bound on the length,
+    /// or if the product with the bound is small.
     fn measured(&mut self, operands: &[ExprId], from: u32) -> Result<Option<Measured>, Failure> {
-        let mut values = Vec::with_capacity(operands.len());
-        let mut max = None;
-        let mut open = operands.to_vec();
+        let grammar = self.grammar;
+        let bound = |operand: ExprId| match grammar.expr(operand) {
+            Expr::Repeat { body, min, max: Some(max) } if min <= MAX_COUNTED_MIN => {
+                match grammar.expr(body) {
+                    Expr::Class(class) => Some((class, min, max)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        // The operands of intersections inside of this one are operands of it.
+        let (mut open, mut flat) = (operands.to_vec(), Vec::with_capacity(operands.len()));
         while let Some(operand) = open.pop() {
-            let bound = match self.grammar.expr(operand) {
-                Expr::Intersection(operands) => {
-                    open.extend(operands);
-                    continue;
-                }
-                Expr::Repeat { body, min, max: Some(max) } if min <= MAX_COUNTED_MIN => {
-                    match self.grammar.expr(body) {
-                        Expr::Class(class) => Some((class, min, max)),
-                        _ => None,
-                    }
-                }
-                _ => None,
-            };
-            values.push(match bound {
-                Some((class, min, most)) => {
-                    max = Some(max.map_or(most, |known: u32| known.min(most)));
-                    Rc::new(RangeDfa::at_least(class, min))
-                }
+            match grammar.expr(operand) {
+                Expr::Intersection(operands) => open.extend(operands),
+                _ => flat.push(operand),
+            }
+        }
+        let maxima = flat.iter().filter_map(|&operand| bound(operand)).map(|(.., max)| max);
+        let Some(max) = maxima.min() else { return Ok(None) };
+        let mut values = Vec::with_capacity(flat.len());
+        for operand in flat {
+            values.push(match bound(operand) {
+                Some((class, min, _)) => Rc::new(RangeDfa::at_least(class, min)),
                 None => self.operand(operand)?,
             });
         }
-        let Some(max) = max else { return Ok(None) };
         let fits = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         let is_small = |states: usize| states.saturating_mul(fits(max)) < fits(from);
         let states = values.iter().fold(1usize, |product, value| product.saturating_mul(value.state_count()));
