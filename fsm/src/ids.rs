@@ -261,6 +261,11 @@ impl<I: Id, T> IdVec<I, T> {
     pub(crate) fn capacity(&self) -> usize {
         self.items.capacity()
     }
+
+    /// Gives room back, unless the table is small. A little stays for what is still to come.
+    pub(crate) fn shrink(&mut self) {
+        self.items.shrink_to((self.items.len() + self.items.len() / 64).max(1 << 20));
+    }
 }
 
 impl<I, T> From<Vec<T>> for IdVec<I, T> {

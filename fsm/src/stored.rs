@@ -135,13 +135,13 @@ fn state_ids(program: &Program) -> impl Iterator<Item = StateId> + use<> {
 
 /// Rows begin at 0, never go back, and end where the tables end; the last one belongs to no state.
 fn check_rows(states: &[StateRow], lengths: [usize; 4]) -> Result<(), Malformed> {
-    let begins = |row: &StateRow| [row.bytes, row.epsilons, row.calls, row.tokens];
+    let begins = |row: &StateRow| row.begins();
     let (Some(first), Some(last)) = (states.first(), states.last()) else {
         return Err(Malformed("no states"));
     };
     require(StateId::new(states.len()).is_some(), "too many states")?;
     require(begins(first) == [Offset::FIRST; 4], "the first row")?;
-    require(begins(last).map(Id::index) == lengths && !last.is_final, "the last row")?;
+    require(begins(last).map(Id::index) == lengths && !last.is_final(), "the last row")?;
     let grows = |pair: &[StateRow]| {
         let (here, next) = (begins(&pair[0]), begins(&pair[1]));
         (0..4).all(|table| here[table] <= next[table])

@@ -439,7 +439,7 @@ struct Writer<'d> {
 impl Writer<'_> {
     fn begin(&mut self, draft: &mut Draft, from: DraftStateId) {
         self.end = draft.state();
-        draft.states[self.end].is_final = true;
+        draft.states[self.end].make_final();
         self.root = self.state(draft, ROOT);
         // The root is a state of its own, because texts return to it, and nothing may lead into the start of
         // a fragment.
@@ -493,7 +493,7 @@ impl Writer<'_> {
         }
         let has_token = node.before_token.is_some();
         if builder.end == DispatchEnd::Anywhere && node.place == Position::Boundary && !has_token {
-            draft.states[from].is_final = true;
+            draft.states[from].make_final();
         }
         let row = builder.row(node);
         for &(symbol, target) in row {

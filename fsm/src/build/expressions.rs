@@ -265,7 +265,7 @@ impl<'g> Builder<'g> {
         };
         let from = self.draft.fragments[job.fragment].start;
         let to = self.draft.state();
-        self.draft.states[to].is_final = true;
+        self.draft.states[to].make_final();
         let place = Place { rule: job.rule, spelling: job.spelling, copies: Copies::One };
         self.stack.push(Item { what: job.body, from, to, place });
         // An explicit stack: expressions nest as deep as the grammar's source.

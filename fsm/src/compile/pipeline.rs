@@ -146,6 +146,7 @@ fn run_passes_around(
 ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
     check_interrupt(options)?;
     let (mut draft, places) = expressions::build(grammar, options, scope, find)?;
+    draft.shrink();
     check_interrupt(options)?;
     // The order of the passes. Pruning comes first, because every later pass may rely on it that each
     // state lies on a path to the end.

@@ -80,9 +80,29 @@ pub(crate) struct Edge {
 pub(crate) struct DraftState {
     /// First edge.
     pub(crate) head: DraftEdgeId,
+    /// The number of its fragment, and in the highest bit whether it is final.
+    owner: u32,
+}
+
+impl DraftState {
+    const FINAL: u32 = 1 << 31;
+
     /// The fragment that the state belongs to.
-    pub(crate) fragment: DraftFragmentId,
-    pub(crate) is_final: bool,
+    pub(crate) fn fragment(self) -> DraftFragmentId {
+        DraftFragmentId::from_raw(self.owner & !Self::FINAL)
+    }
+
+    pub(crate) fn is_final(self) -> bool {
+        self.owner & Self::FINAL != 0
+    }
+
+    pub(crate) fn make_final_if(&mut self, is_final: bool) {
+        self.owner |= if is_final { Self::FINAL } else { 0 };
+    }
+
+    pub(crate) fn make_final(&mut self) {
+        self.make_final_if(true);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -171,7 +191,13 @@ impl Draft {
     /// Adds a state to the current fragment. The builder checks the limit on states, which lies far below the
     /// numbers of 32 bits.
     pub(crate) fn state(&mut self) -> DraftStateId {
-        self.states.push(DraftState { head: DraftEdgeId::NONE, fragment: self.current, is_final: false })
+        self.states.push(DraftState { head: DraftEdgeId::NONE, owner: self.current.raw() })
+    }
+
+    /// Gives back the room of large tables that none of their items needs. At the end the program stands beside them.
+    pub(crate) fn shrink(&mut self) {
+        self.states.shrink();
+        self.edges.shrink();
     }
 
     /// Adds a fragment of one state, its start, and makes it the current one.

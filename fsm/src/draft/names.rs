@@ -100,7 +100,7 @@ pub(crate) fn write_out_forks(draft: &mut Draft) {
         if !is_fork(draft, state) {
             continue;
         }
-        draft.current = draft.states[state].fragment;
+        draft.current = draft.states[state].fragment();
         let mut next = draft.states[state].head;
         while let Some(&edge) = draft.edges.get(next) {
             let id = std::mem::replace(&mut next, edge.next);

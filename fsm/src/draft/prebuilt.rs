@@ -102,19 +102,13 @@ impl Prebuilt {
 
     pub(crate) fn end_state(&mut self, ending: Ending) {
         let (bytes, epsilons, calls) = self.open;
-        self.rows.push(StateRow {
-            bytes,
-            epsilons,
-            calls,
-            tokens: Offset::FIRST,
-            is_final: ending == Ending::Final,
-            counts: ending == Ending::Counts,
-        });
+        let row = StateRow::new([bytes, epsilons, calls, Offset::FIRST]);
+        self.rows.push(row.final_if(ending == Ending::Final).counting_if(ending == Ending::Counts));
         self.open = self.lengths();
     }
 
     pub(crate) fn is_final(&self, state: StateId) -> bool {
-        self.rows[state.index()].is_final
+        self.rows[state.index()].is_final()
     }
 
     pub(crate) fn epsilon_count(&self) -> usize {

@@ -137,7 +137,7 @@ impl Utf8Encoder<'_> {
         let fragment = self.draft.fragment(rule, None);
         let start = self.draft.fragments[fragment].start;
         let end = self.draft.state();
-        self.draft.states[end].is_final = true;
+        self.draft.states[end].make_final();
         let start = write(self, start, end);
         let entry = &mut self.draft.fragments[fragment];
         (entry.start, entry.name) = (start, Some(FragmentName::fixed(name)));

@@ -100,7 +100,7 @@ fn nfa(draft: &Draft, members: &[DraftStateId], number: &Numbers) -> Nfa {
     }
     nfa.epsilon(Nfa::START, FIRST);
     for &state in members {
-        if draft.states[state].is_final {
+        if draft.states[state].is_final() {
             nfa.epsilon(number[state], Nfa::END);
         }
         for edge in draft.edges(state) {
@@ -118,7 +118,7 @@ fn replace(draft: &mut Draft, fragment: DraftFragmentId, dfa: &RangeDfa) {
     let base = draft.states.next_id();
     for state in dfa.states() {
         let added = draft.state();
-        draft.states[added].is_final = dfa.is_final(state);
+        draft.states[added].make_final_if(dfa.is_final(state));
     }
     for state in dfa.states() {
         for arc in dfa.arcs(state) {

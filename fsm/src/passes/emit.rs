@@ -11,14 +11,13 @@ use crate::draft::automata::{Draft, DraftRole, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::is_plain;
 use crate::draft::prebuilt::{PrebuiltStates, callee};
-use crate::ids::{Id, IdVec, Offset, PartId};
+use crate::ids::{Id, IdVec, PartId};
 use crate::link::scope::Parts;
 use crate::passes::ids::ChainId;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::fragment_name::FragmentName;
 use crate::program::state_tables::Linked;
 use crate::program::sub_programs::SubPrograms;
-use crate::program::tables::StateRow;
 use crate::program::tables::{
     ByteEdge, Call, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role, StateId, TokenEdge,
 };
@@ -108,7 +107,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
                     continue;
                 }
             };
-            program.push_row(draft.states[state].is_final);
+            program.push_row(draft.states[state].is_final());
             let first = program.byte_edges.len();
             let mut out = draft.edges(state);
             let (Some(one), second) = (out.next(), out.next()) else { continue };
@@ -459,17 +458,10 @@ impl Chain {
 /// Writes the rows of a text: all tables at once, since the states inside of names are most of a schema's.
 fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain: Chain) {
     let text = draft.names.text(chain.name);
-    let epsilons = Offset::from_index(program.epsilons.len());
-    let tokens = Offset::from_index(program.token_edges.len());
-    let row = |bytes: usize, calls: usize| StateRow {
-        bytes: Offset::from_index(bytes),
-        epsilons,
-        calls: Offset::from_index(calls),
-        tokens,
-        is_final: false,
-        counts: false,
-    };
-    let (bytes, calls) = (program.byte_edges.len(), program.calls.len());
+    // The first state is the one after a backslash in the state before the chain: it has a call and no bytes.
+    let first = program.tables_mut().next_row();
+    program.states.push(first);
+    let bytes = program.byte_edges.len();
     let behind = |at: usize| chain.behind(at, text, numbering);
     let escape = |at: usize| chain.first.plus(2 * at);
     // One call a character, in the order of the states after a backslash, so their rows differ by one.
@@ -477,15 +469,12 @@ fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain
         let fragment = numbering.fragment_number[draft.names.escape(byte)];
         Call { fragment, target: behind(at) }
     }));
-    // The first state is the one after a backslash in the state before the chain: it has a call and no bytes.
-    program.states.push(row(bytes, calls));
     // The state before the character at `at + 1`, and the one after a backslash there.
     let inner = &text[1..];
     if inner.iter().all(|&byte| is_plain(byte)) {
-        program.states.extend((0..inner.len()).flat_map(|at| {
-            let begin = bytes + 2 * at;
-            [row(begin, calls + at + 1), row(begin + 2, calls + at + 1)]
-        }));
+        program.states.extend(
+            (0..inner.len()).flat_map(|at| [first.plus(2 * at, at + 1), first.plus(2 * at + 2, at + 1)]),
+        );
         program.byte_edges.extend(inner.iter().zip(1..).flat_map(|(&byte, at)| {
             let backslash = ByteEdge { start: b'\\', end: b'\\', target: escape(at) };
             let plain = ByteEdge { start: byte, end: byte, target: behind(at) };
@@ -494,9 +483,9 @@ fn push_chain(program: &mut Program, draft: &Draft, numbering: &Numbering, chain
         return;
     }
     for (&byte, at) in inner.iter().zip(1..) {
-        program.states.push(row(program.byte_edges.len(), calls + at));
+        program.states.push(first.plus(program.byte_edges.len() - bytes, at));
         push_character(program, byte, behind(at), escape(at));
-        program.states.push(row(program.byte_edges.len(), calls + at));
+        program.states.push(first.plus(program.byte_edges.len() - bytes, at));
     }
 }
 

@@ -85,7 +85,7 @@ impl EpsilonRemoval<'_> {
         }
         let mut edges = self.draft.edges(state);
         match (edges.next(), edges.next()) {
-            (Some(edge), None) if edge.label == Label::EPSILON && !self.draft.states[state].is_final => {
+            (Some(edge), None) if edge.label == Label::EPSILON && !self.draft.states[state].is_final() => {
                 edge.to
             }
             _ => state,
@@ -122,7 +122,8 @@ impl EpsilonRemoval<'_> {
         }
         let members = std::mem::take(&mut self.members);
         for &member in &members {
-            self.draft.states[state].is_final |= self.draft.states[member].is_final;
+            let is_final = self.draft.states[member].is_final();
+            self.draft.states[state].make_final_if(is_final);
             let mut next = self.draft.states[member].head;
             while let Some(&edge) = self.draft.edges.get(next) {
                 next = edge.next;

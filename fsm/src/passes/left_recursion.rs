@@ -118,7 +118,7 @@ impl<'d> Doubling<'d> {
         let body_is_nullable = self.draft.fragments[self.body].nullable;
         let (fragment, start) = self.fragment(count.min == 0 || body_is_nullable);
         let end = calls.into_iter().fold(start, |from, callee| self.call(from, callee));
-        self.draft.states[end].is_final = true;
+        self.draft.states[end].make_final();
         // Any number of further iterations, as a loop.
         if count.max.is_none() {
             let more = self.call(end, self.body);
@@ -134,7 +134,7 @@ impl<'d> Doubling<'d> {
             let (fragment, start) = self.fragment(body_is_nullable);
             let middle = self.call(start, half);
             let end = self.call(middle, half);
-            self.draft.states[end].is_final = true;
+            self.draft.states[end].make_final();
             self.powers.push(fragment);
         }
         self.powers[bit]
@@ -150,7 +150,7 @@ impl<'d> Doubling<'d> {
             let end = self.call(middle, power);
             // The power is optional: 0 to 2^k - 1 iterations, and then 2^k or none, are 0 to 2^(k+1) - 1.
             self.draft.epsilon(middle, end);
-            self.draft.states[end].is_final = true;
+            self.draft.states[end].make_final();
             self.ranges.push(fragment);
         }
         self.ranges[bits]

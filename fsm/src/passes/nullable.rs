@@ -25,10 +25,10 @@ pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
     }
     while let Some(id) = stack.pop() {
         let state = draft.states[id];
-        let owner = state.fragment;
+        let owner = state.fragment();
         // The first final state that is reached without reading. From here on calls of this fragment are
         // passed at once, so those that wait are the earlier ones.
-        if state.is_final && !draft.fragments[owner].nullable {
+        if state.is_final() && !draft.fragments[owner].nullable {
             draft.fragments[owner].nullable = true;
             let mut next = std::mem::replace(&mut waiting[owner], EntryId::NONE);
             while let Some(&(target, following)) = entries.get(next) {

@@ -108,7 +108,8 @@ fn merge_targets(
 
 /// Gives the edges of `from` to `to`.
 fn append(draft: &mut Draft, to: DraftStateId, from: DraftStateId) {
-    draft.states[to].is_final |= draft.states[from].is_final;
+    let is_final = draft.states[from].is_final();
+    draft.states[to].make_final_if(is_final);
     let list = std::mem::replace(&mut draft.states[from].head, DraftEdgeId::NONE);
     let mut last = DraftEdgeId::NONE;
     let mut next = list;

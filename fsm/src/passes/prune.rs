@@ -80,9 +80,9 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
     }
     while let Some(id) = stack.pop() {
         let state = draft.states[id];
-        let owner = state.fragment;
+        let owner = state.fragment();
         let mut known = None;
-        if state.is_final
+        if state.is_final()
             && !productive[owner]
             && !matches!(draft.fragments[owner].role, DraftRole::Permutation(_))
         {
@@ -175,7 +175,7 @@ fn rule_to_blame(draft: &Draft, reached: &States, productive: &Fragments) -> Opt
         next += 1;
         let callees = waits[rows.of(fragment)].iter().map(|wait| wait.1);
         if callees.len() == 0 {
-            let is_inside = |at: DraftStateId| reached[at] && draft.states[at].fragment == fragment;
+            let is_inside = |at: DraftStateId| reached[at] && draft.states[at].fragment() == fragment;
             let inside = draft.dead_parts.iter().find(|part| is_inside(part.0));
             return inside.and_then(|part| part.1).or(draft.fragments[fragment].rule);
         }
@@ -197,9 +197,9 @@ fn unproductive_calls(
         !productive[fragment] && !draft.fragments[fragment].may_occur_zero_times()
     };
     let mut waits = Vec::new();
-    for id in draft.states.ids().filter(|&id| reached[id] && !productive[draft.states[id].fragment]) {
+    for id in draft.states.ids().filter(|&id| reached[id] && !productive[draft.states[id].fragment()]) {
         let callees = draft.edges(id).filter_map(|edge| edge.label.as_call()).filter(is_dead);
-        waits.extend(callees.map(|callee| (draft.states[id].fragment, callee)));
+        waits.extend(callees.map(|callee| (draft.states[id].fragment(), callee)));
     }
     for (whole, fragment) in draft.fragments.entries().filter(|&(whole, _)| !productive[whole]) {
         let DraftRole::Permutation(permutation) = &fragment.role else { continue };
@@ -234,7 +234,7 @@ fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States 
             }
         }
     }
-    let mut live: States = draft.states.iter().map(|state| state.is_final).collect();
+    let mut live: States = draft.states.iter().map(|state| state.is_final()).collect();
     // Backwards from the final states of all fragments at once: edges do not leave a fragment, except for
     // calls, which are edges inside the caller.
     let mut stack: Vec<DraftStateId> = draft.states.ids().filter(|&state| live[state]).collect();

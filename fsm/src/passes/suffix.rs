@@ -7,7 +7,7 @@
 
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftEdgeId, DraftStateId};
-use crate::ids::{Id, IdVec, halves};
+use crate::ids::{Grouped, Id, IdVec, halves, ids};
 
 /// For each state the one that is kept for it.
 type SameStates = IdVec<DraftStateId, DraftStateId>;
@@ -16,6 +16,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     let count = draft.states.len();
     let mut same: SameStates = draft.states.ids().collect();
     let mut seen: IdVec<DraftStateId, bool> = IdVec::of(false, count);
+    let mut heights: IdVec<DraftStateId, u32> = IdVec::of(u32::MAX, count);
     let mut known = SuffixClasses { slots: Vec::new(), mask: 0 };
     // The states of a fragment, each after those that it leads to.
     let mut order: Vec<DraftStateId> = Vec::with_capacity(256);
@@ -42,16 +43,26 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
             order.push(*state);
             stack.pop();
         }
-        if is_chain(draft, &order) {
+        // States of different fragments are never merged: a final state belongs to its fragment.
+        let mut merge = |states: &[DraftStateId]| {
+            known.clear(states.len());
+            for &state in states {
+                let kept = known.find_or_add(draft, state, &same);
+                is_any |= kept != state;
+                same[state] = kept;
+            }
+        };
+        let layers = measure_heights(draft, &order, &mut heights);
+        if layers == order.len() {
+            // Nearly all fragments are literals, where each state is the only one of its height.
             continue;
         }
-        // States of different fragments are never merged: a final state belongs to its fragment.
-        known.clear(order.len());
-        for &state in &order {
-            let kept = known.find_or_add(draft, state, &same);
-            is_any |= kept != state;
-            same[state] = kept;
+        if layers < MIN_LAYERS {
+            merge(&order);
+            continue;
         }
+        let by_height = Grouped::new(layers, order.iter().map(|&state| (heights[state], state)));
+        ids(layers).map(|height| by_height.of(height)).filter(|states| states.len() > 1).for_each(merge);
     }
     if !is_any {
         return;
@@ -65,16 +76,21 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
     }
 }
 
-/// Whether the states, the last one first, lead from one to the next. Then no two are equally far from the end, and none
-/// goes on as another does. Nearly all fragments are literals, and some are megabytes long.
-fn is_chain(draft: &Draft, order: &[DraftStateId]) -> bool {
-    let Some((&end, others)) = order.split_first() else { return true };
-    let has_one_edge = |&state: &DraftStateId| {
-        let edge = draft.edges.get(draft.states[state].head);
-        edge.is_some_and(|edge| edge.next == DraftEdgeId::NONE && edge.label != Label::DEAD)
-    };
-    // All edges of a single state before the end lead to it.
-    draft.states[end].head == DraftEdgeId::NONE && (others.len() <= 1 || others.iter().all(has_one_edge))
+/// Fragments with fewer heights are compared as a whole.
+const MIN_LAYERS: usize = 4096;
+
+/// Finds how far each state is from the end, by the longest way without a loop, and returns one more than the greatest
+/// height. States that go on alike have the same height, loops apart. So the states of a text of megabytes are
+/// compared height by height, and not through a table of megabytes.
+fn measure_heights(draft: &Draft, order: &[DraftStateId], heights: &mut IdVec<DraftStateId, u32>) -> usize {
+    let mut layers = 0;
+    for &state in order {
+        // An edge that closes a loop leads to a state without a height, and each height but 0 has one below it.
+        let height = draft.edges(state).filter_map(|edge| heights[edge.to].checked_add(1)).max().unwrap_or(0);
+        heights[state] = height;
+        layers = layers.max(Id::index(height) + 1);
+    }
+    layers
 }
 
 /// The states of a fragment that were kept, in a table with open addressing whose size is known. For the
@@ -122,7 +138,7 @@ impl SuffixClasses {
 /// A hash that does not depend on the order of the edges.
 fn signature(draft: &Draft, state: DraftStateId, same: &SameStates) -> u64 {
     let own = draft.states[state];
-    let start = mix(u64::from(own.fragment.raw()) << 1 | u64::from(own.is_final));
+    let start = mix(u64::from(own.fragment().raw()) << 1 | u64::from(own.is_final()));
     draft.edges(state).fold(start, |sum, edge| {
         // An edge to the state itself counts as such, so that two loops over the same letters are equal.
         let to = if edge.to == state { DraftStateId::NONE } else { same[edge.to] };
@@ -139,7 +155,7 @@ fn mix(value: u64) -> u64 {
 /// Whether two states go on alike.
 fn equal(draft: &Draft, left: DraftStateId, right: DraftStateId, same: &SameStates) -> bool {
     let (one, other) = (draft.states[left], draft.states[right]);
-    if one.fragment != other.fragment || one.is_final != other.is_final {
+    if one.fragment() != other.fragment() || one.is_final() != other.is_final() {
         return false;
     }
     let edges = |state: DraftStateId| {

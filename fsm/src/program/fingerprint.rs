@@ -51,9 +51,8 @@ impl Program {
         }
         words.length(states.len());
         for row in states {
-            let [bytes, epsilons, calls, tokens] =
-                [row.bytes, row.epsilons, row.calls, row.tokens].map(Id::raw);
-            words.all([bytes, epsilons, calls, tokens, u32::from(row.is_final) | u32::from(row.counts) << 1]);
+            words.all(row.begins().map(Id::raw));
+            words.push(u32::from(row.is_final()) | u32::from(row.counts()) << 1);
         }
         words.length(byte_edges.len());
         for edge in byte_edges {

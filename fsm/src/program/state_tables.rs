@@ -42,6 +42,13 @@ impl Program {
 }
 
 impl StateTablesMut<'_> {
+    /// The row of a state whose edges come next.
+    pub(crate) fn next_row(&self) -> StateRow {
+        // The limits of the build keep all tables within 30 bits.
+        let lengths = [self.byte_edges.len(), self.epsilons.len(), self.calls.len(), self.token_edges.len()];
+        StateRow::new(lengths.map(Offset::from_index))
+    }
+
     /// Adds states after the others. The token edges of their rows begin after those that there are.
     pub(crate) fn extend(
         self,
@@ -50,23 +57,8 @@ impl StateTablesMut<'_> {
         fragment: impl Fn(FragmentId) -> FragmentId,
     ) {
         let Some(&first) = from.rows.first() else { return };
-        // The limits keep all tables within 32 bits.
-        let base = StateRow {
-            bytes: Offset::from_index(self.byte_edges.len()),
-            epsilons: Offset::from_index(self.epsilons.len()),
-            calls: Offset::from_index(self.calls.len()),
-            tokens: Offset::from_index(self.token_edges.len()),
-            is_final: false,
-            counts: false,
-        };
-        self.rows.extend(from.rows.iter().map(|row| StateRow {
-            bytes: row.bytes.rebased(first.bytes, base.bytes),
-            epsilons: row.epsilons.rebased(first.epsilons, base.epsilons),
-            calls: row.calls.rebased(first.calls, base.calls),
-            tokens: row.tokens.rebased(first.tokens, base.tokens),
-            is_final: row.is_final,
-            counts: row.counts,
-        }));
+        let base = self.next_row();
+        self.rows.extend(from.rows.iter().map(|row| row.rebased(first, base)));
         let edges = from.byte_edges.iter();
         self.byte_edges.extend(edges.map(|edge| ByteEdge { target: state(edge.target), ..*edge }));
         self.epsilons.extend(from.epsilons.iter().map(|&target| state(target)));

@@ -283,9 +283,73 @@ pub(crate) struct StateRow {
     pub(crate) bytes: Offset,
     pub(crate) epsilons: Offset,
     pub(crate) calls: Offset,
-    pub(crate) tokens: Offset,
-    pub(crate) is_final: bool,
-    pub(crate) counts: bool,
+    /// Where the token edges begin, which leaves two bits to spare: whether the state is final, and whether it
+    /// counts.
+    tokens: Offset,
+}
+
+impl StateRow {
+    const FINAL: u32 = 1 << 31;
+    const COUNTS: u32 = 1 << 30;
+
+    /// A state whose byte edges, epsilons, calls and token edges begin there.
+    #[inline]
+    pub(crate) fn new([bytes, epsilons, calls, tokens]: [Offset; 4]) -> Self {
+        Self { bytes, epsilons, calls, tokens }
+    }
+
+    #[inline]
+    pub(crate) fn final_if(self, is_final: bool) -> Self {
+        self.with(if is_final { Self::FINAL } else { 0 })
+    }
+
+    #[inline]
+    pub(crate) fn counting_if(self, counts: bool) -> Self {
+        self.with(if counts { Self::COUNTS } else { 0 })
+    }
+
+    fn with(self, mark: u32) -> Self {
+        Self { tokens: Offset::from_raw(self.tokens.raw() | mark), ..self }
+    }
+
+    #[inline]
+    pub(crate) fn is_final(self) -> bool {
+        self.tokens.raw() & Self::FINAL != 0
+    }
+
+    #[inline]
+    pub(crate) fn counts(self) -> bool {
+        self.tokens.raw() & Self::COUNTS != 0
+    }
+
+    #[inline]
+    pub(crate) fn tokens(self) -> Offset {
+        Offset::from_raw(self.tokens.raw() & !(Self::FINAL | Self::COUNTS))
+    }
+
+    /// The row of a state alike whose byte edges and calls begin this many later.
+    #[inline]
+    pub(crate) fn plus(self, bytes: usize, calls: usize) -> Self {
+        Self { bytes: self.bytes.plus(bytes), calls: self.calls.plus(calls), ..self }
+    }
+
+    /// The row of an equal state in tables where the edges of `from` are those of `to`.
+    #[inline]
+    pub(crate) fn rebased(self, from: Self, to: Self) -> Self {
+        Self {
+            bytes: self.bytes.rebased(from.bytes, to.bytes),
+            epsilons: self.epsilons.rebased(from.epsilons, to.epsilons),
+            calls: self.calls.rebased(from.calls, to.calls),
+            // The marks stay where they are, because there is no carry into them.
+            tokens: self.tokens.rebased(from.tokens(), to.tokens()),
+        }
+    }
+
+    /// Where its edges begin.
+    #[inline]
+    pub(crate) fn begins(self) -> [Offset; 4] {
+        [self.bytes, self.epsilons, self.calls, self.tokens()]
+    }
 }
 
 /// How many programs another one refers to.
@@ -381,12 +445,12 @@ impl Program {
         let next = self.states.get(at + 1)?;
         let row = self.states[at];
         Some(State {
-            is_final: row.is_final,
-            counts: row.counts,
+            is_final: row.is_final(),
+            counts: row.counts(),
             bytes: &self.byte_edges[row.bytes.index()..next.bytes.index()],
             epsilons: &self.epsilons[row.epsilons.index()..next.epsilons.index()],
             calls: &self.calls[row.calls.index()..next.calls.index()],
-            tokens: &self.token_edges[row.tokens.index()..next.tokens.index()],
+            tokens: &self.token_edges[row.tokens().index()..next.tokens().index()],
         })
     }
 
@@ -404,8 +468,8 @@ impl Program {
             return self.sub_programs.state(id).only_reads();
         };
         let row = self.states[id.index()];
-        let reads = row.bytes != next.bytes || row.tokens != next.tokens;
-        reads && !row.is_final && row.epsilons == next.epsilons && row.calls == next.calls
+        let reads = row.bytes != next.bytes || row.tokens() != next.tokens();
+        reads && !row.is_final() && row.epsilons == next.epsilons && row.calls == next.calls
     }
 
     /// The same program with all tables its own. Deferred programs are compiled now, and numbers of states
@@ -456,15 +520,8 @@ impl Program {
 
     /// A new state whose edges come next.
     pub(crate) fn push_row(&mut self, is_final: bool) {
-        // The limits of the build keep all tables within 32 bits.
-        self.states.push(StateRow {
-            bytes: Offset::from_index(self.byte_edges.len()),
-            epsilons: Offset::from_index(self.epsilons.len()),
-            calls: Offset::from_index(self.calls.len()),
-            tokens: Offset::from_index(self.token_edges.len()),
-            is_final,
-            counts: false,
-        });
+        let row = self.tables_mut().next_row().final_if(is_final);
+        self.states.push(row);
     }
 
     /// A copy of its own tables.

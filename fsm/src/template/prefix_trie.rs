@@ -11,7 +11,6 @@ use grammask_grammar_ir::hash::HashMap;
 
 use crate::ids::{Id, IdVec, Offset, ids, ids_between};
 use crate::link::symbols::{Run, Symbol, Symbols, equal};
-use crate::program::tables::StateRow;
 use crate::program::tables::{
     ByteEdge, Call, FragmentId, LabelId, Program, StateId, TokenEdge, TokenLabel, TokenSide,
 };
@@ -260,9 +259,7 @@ fn push_chain(program: &mut Program, symbols: Symbols<'_>, labels: &mut Labels) 
             Run::Bytes(bytes) => {
                 program.push_row(false);
                 let row = program.states[next.index() - 1];
-                program
-                    .states
-                    .extend((1..bytes.len()).map(|at| StateRow { bytes: row.bytes.plus(at), ..row }));
+                program.states.extend((1..bytes.len()).map(|at| row.plus(at, 0)));
                 let edges = bytes.iter().zip(ids_between(next..next.plus(bytes.len())));
                 program.byte_edges.extend(edges.map(|(&byte, next)| ByteEdge {
                     start: byte,

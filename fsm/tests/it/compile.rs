@@ -1,7 +1,7 @@
 //! Programs as a whole: sizes, bounds, emptiness, limits.
 
 use grammask_fsm::{Cause, CompileOptions, Count, Program, compile};
-use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, RuleId};
+use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, JsonEscapes, RuleId};
 
 use crate::{built, check, grammar, no_passes, recursive_grammar, refused};
 
@@ -24,6 +24,27 @@ fn literals_share_prefixes_and_ends() {
     let texts = ["true", "tree", "free", "fee", "t", "tr", "", "trueq", "ree"];
     check(&grammar, texts.map(str::as_bytes));
     insta::assert_snapshot!(size(&built(&grammar)), @"1 fragments, 7 states, 9 edges");
+}
+
+#[test]
+fn long_literals_share_ends() {
+    let words = ["aa", "ba", "bb"].map(|begin| begin.to_owned() + &"xyz".repeat(2_000));
+    let grammar = grammar(|builder| {
+        let words = words.each_ref().map(|word| builder.literal(word));
+        builder.choice(words)
+    });
+    check(&grammar, [&*words[0], &words[2], &words[1][1..], "ab"].map(str::as_bytes));
+    insta::assert_snapshot!(size(&built(&grammar)), @"1 fragments, 6004 states, 6004 edges");
+    // Each character is itself or an escape, so two ways lead to each.
+    let text = "\u{e9}".repeat(3_000);
+    let words = ["a", "b"].map(|begin| begin.to_owned() + &text);
+    let grammar = self::grammar(|builder| {
+        let words = words.each_ref().map(|word| builder.literal(word));
+        let escaped = words.map(|word| builder.json_escaped_as(word, JsonEscapes::Printed));
+        builder.choice(escaped)
+    });
+    check(&grammar, [&*words[0], &words[1], &text].map(str::as_bytes));
+    insta::assert_snapshot!(size(&built(&grammar)), @"2 fragments, 9008 states, 12007 edges");
 }
 
 #[test]

@@ -345,6 +345,8 @@ fn dense_sources() {
         ("{\"enum\":[", "[0],", "1]}"),
         ("{\"const\":\"", "a", "\"}"),
         ("{\"const\":\"", "\\u0000", "\"}"),
+        ("{\"const\":\"", "\\u00e9", "\"}"),
+        ("{\"enum\":[\"b\",\"", "a", "\"]}"),
         ("{\"prefixItems\":[", "{},", "0]}"),
         ("{\"prefixItems\":[", "{\"minLength\":1},", "true]}"),
         ("{\"prefixItems\":[", "true,", "true],\"items\":false,\"minItems\":1000}"),

@@ -39,7 +39,7 @@ const HASH: usize = size_of::<u128>();
 
 /// Goes up with every change of the written data: of this format, of automata, or of the meaning of
 /// descriptions of local parts.
-pub(super) const FORMAT: u32 = 5;
+pub(super) const FORMAT: u32 = 6;
 
 /// The kinds of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -92,7 +92,7 @@ impl<'g> Builder<'g> {
         let fragment = self.draft.fragment(Some(rule), None);
         let before = self.draft.fragments[fragment].start;
         let after = self.draft.state();
-        self.draft.states[after].is_final = true;
+        self.draft.states[after].make_final();
         let mut parts = Vec::with_capacity(permutation.parts().len());
         for (index, &part) in (0..).zip(permutation.parts()) {
             let part = self.add_fragment(rule, Body::One(part), Spelling::PLAIN, None);
