@@ -233,6 +233,10 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.iter_mut()
     }
 
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+
     /// The items with their ids.
     #[inline]
     pub(crate) fn entries(&self) -> impl Iterator<Item = (I, &T)> + Clone {

@@ -60,6 +60,7 @@ mod ids;
 pub mod graph;
 mod error;
 mod options;
+mod pace;
 pub mod text;
 mod program;
 mod draft;

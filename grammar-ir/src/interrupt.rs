@@ -52,6 +52,8 @@ pub struct Interrupt {
 
 struct Shared {
     cancelled: AtomicBool,
+    /// `is_late` has said yes.
+    late: AtomicBool,
     is_late: Option<Box<dyn Fn() -> bool + Send + Sync>>,
     /// Another interrupt that stops the work too.
     outer: Interrupt,
@@ -68,8 +70,8 @@ impl Interrupt {
         Self::from_parts(None, Self::never())
     }
 
-    /// An interrupt that also comes when `is_late` says so. It is asked often, from any thread; it should take
-    /// well below a microsecond, and once it has said yes, it should not change its mind.
+    /// An interrupt that also comes when `is_late` says so. It is asked often, from any thread, until it says yes; it
+    /// should take well below a microsecond.
     pub fn when(is_late: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self::from_parts(Some(Box::new(is_late)), Self::never())
     }
@@ -105,7 +107,9 @@ impl Interrupt {
             if shared.cancelled.load(Ordering::Relaxed) {
                 return Err(Interrupted::Cancelled);
             }
-            if shared.is_late.as_ref().is_some_and(|is_late| is_late()) {
+            let was_late = shared.late.load(Ordering::Relaxed);
+            if was_late || shared.is_late.as_ref().is_some_and(|is_late| is_late()) {
+                shared.late.store(true, Ordering::Relaxed);
                 return Err(Interrupted::Deadline);
             }
             interrupt = &shared.outer;
@@ -114,7 +118,8 @@ impl Interrupt {
     }
 
     fn from_parts(is_late: Option<Box<dyn Fn() -> bool + Send + Sync>>, outer: Self) -> Self {
-        Self { shared: Some(Arc::new(Shared { cancelled: AtomicBool::new(false), is_late, outer })) }
+        let (cancelled, late) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { shared: Some(Arc::new(Shared { cancelled, late, is_late, outer })) }
     }
 }
 

@@ -91,10 +91,14 @@ fn compile_into<B: Engine>(
         return compiler.structural_tag(text, options);
     }
     let (read, warnings) = grammar.source().read(compiler.interrupt())?;
-    let compiled = compiler.grammar(&read).map_err(|error| match grammar.source().text() {
-        Some(text) => error.located(text, &read),
-        None => error,
-    })?;
-    grammar.set(Arc::new(read));
+    let read = Arc::new(read);
+    let compiled = match grammar.source() {
+        Source::Json { text, options } => compiler.grammar_of_schema(&read, text, options)?,
+        source => compiler.grammar(&read).map_err(|error| match source.text() {
+            Some(text) => error.located(text, &read),
+            None => error,
+        })?,
+    };
+    grammar.set(read);
     Ok(compiled.with_warnings(warnings))
 }

@@ -64,6 +64,17 @@ def test_errors_know_their_place():
     assert caught.value.pointer == "/properties/a/type"
 
 
+def test_refusals_of_automata_name_the_place_in_the_schema(compiler):
+    length = {"type": "string", "pattern": "^(?:ab)*$", "minLength": 5001, "maxLength": 5001}
+    items = {"type": "object", "properties": {"a": length}, "required": ["a"]}
+    with pytest.raises(grammask.InvalidSchemaError, match="no value satisfies this part") as caught:
+        compiler.compile_json_schema({"type": "array", "minItems": 1, "items": items})
+    assert (caught.value.code, caught.value.pointer) == ("json-schema/unsatisfiable", "/items")
+    # The limit on states grows with the schema.
+    long = compiler.compile_json_schema({"const": "a" * 2_600_000})
+    assert grammask.GrammarMatcher(long).find_jump_forward_string()[:4] == '"aaa'
+
+
 REFUSED = {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{3}$"}, "uniqueItems": True}
 
 

@@ -9,10 +9,11 @@ use crate::draft::ids::DraftFragmentId;
 use crate::draft::names::write_out_forks;
 use crate::draft::prebuilt::PrebuiltStates;
 use crate::encoding::escapes::AnyEscape;
-use crate::error::{AutomataError, Failure};
+use crate::error::AutomataError;
 use crate::ids::IdVec;
 use crate::link::scope::{LinkedProgram, Parts, Scope};
 use crate::options::CompileOptions;
+use crate::pace::Pace;
 use crate::passes::determinize::determinize;
 use crate::passes::emit::{FragmentNumbers, emit};
 use crate::passes::epsilon::remove_epsilons;
@@ -144,48 +145,46 @@ fn run_passes_around(
     scope: Scope<'_>,
     find: &mut dyn FnMut(RuleId) -> Option<SharedMatch>,
 ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
-    check_interrupt(options)?;
+    let mut pace = Pace::new(&options.interrupt);
+    pace.check()?;
     let (mut draft, places) = expressions::build(grammar, options, scope, find)?;
     draft.shrink();
-    check_interrupt(options)?;
+    pace.check()?;
     // The order of the passes. Pruning comes first, because every later pass may rely on it that each
     // state lies on a path to the end.
-    prune(&mut draft).map_err(|EmptyLanguage(rule)| {
+    let pruned = prune(&mut draft, &mut pace);
+    pace.check()?;
+    pruned.map_err(|EmptyLanguage(rule)| {
         AutomataError::empty_language(grammar.rule(rule.unwrap_or(scope.root)).name())
     })?;
     // Left recursion depends on which calls may read nothing, so this fact is found before repeats are
     // written out.
-    let left_calls = nullable(&mut draft);
+    let left_calls = nullable(&mut draft, &mut pace);
+    pace.check()?;
     lower_left_recursive_counts(&mut draft, left_calls).map_err(|LeftRecursiveParts(rule)| {
         AutomataError::left_recursive_parts(rule.map_or("", |rule| grammar.rule(rule).name()))
     })?;
     // Empty edges go before states are compared: two states with equal edges may differ in their empty
     // ones alone.
     if options.epsilon_removal == Toggle::On {
-        check_interrupt(options)?;
-        remove_epsilons(&mut draft);
+        remove_epsilons(&mut draft, &mut pace);
+        pace.check()?;
     }
     // Names that fork are written out first, because an edge for a whole text has no beginning to merge.
     if options.prefix_merging == Toggle::On {
-        check_interrupt(options)?;
         write_out_forks(&mut draft);
-        merge_prefixes(&mut draft);
+        merge_prefixes(&mut draft, &mut pace);
+        pace.check()?;
     }
     if options.suffix_merging == Toggle::On {
-        check_interrupt(options)?;
-        merge_suffixes(&mut draft);
+        merge_suffixes(&mut draft, &mut pace);
+        pace.check()?;
     }
     // Last, on automata that are small already.
     if options.determinization == Toggle::On {
-        check_interrupt(options)?;
         determinize(&mut draft, options);
     }
-    check_interrupt(options)?;
-    let (program, numbers) = emit(draft, grammar, scope.parts);
+    let (program, numbers) = emit(draft, grammar, scope.parts, &mut pace)?;
     program.check_distinct()?;
     Ok((program, places, numbers))
-}
-
-fn check_interrupt(options: &CompileOptions) -> Result<(), AutomataError> {
-    options.interrupt.check().map_err(|reason| Failure::from(reason).alone())
 }

@@ -28,6 +28,7 @@ use crate::graph::components_of;
 use crate::ids::{Id, IdVec};
 use crate::link::scope::Parts;
 use crate::options::CompileOptions;
+use crate::pace::Pace;
 use crate::program::deferred::{DeferredProgram, Footprint};
 use crate::program::tables::Program;
 
@@ -68,10 +69,12 @@ pub fn compile_deferred(
     // No sub-program contains a rule that is reached only through common rules, and those are compiled already.
     let found = find_all_shared_rules(grammar, options);
     let known: usize = found.iter().map(|common| common.shared.grammar.expr_count()).sum();
+    let mut pace = Pace::new(&options.interrupt);
     let extracted = match grammar.expr_count().saturating_sub(known) < least {
         true => Vec::new(),
-        false => extract_deferred_rules(grammar, options, share).unwrap_or_default(),
+        false => extract_deferred_rules(grammar, options, share, &mut pace).unwrap_or_default(),
     };
+    pace.check()?;
     compile_around_shared(grammar, options, &Parts::extracted(&extracted), &found)
 }
 
@@ -80,8 +83,9 @@ fn extract_deferred_rules(
     grammar: &Grammar,
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
+    pace: &mut Pace<'_>,
 ) -> Option<Vec<(RuleId, Arc<DeferredProgram>)>> {
-    let survey = Survey::new(grammar, options)?;
+    let survey = Survey::new(grammar, options, pace)?;
     let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
     // The limits on automata apply to the whole. A grammar that could come near them is compiled at once. A call that
     // reads all parts, such as the search for an ending, would take three times as long as that.

@@ -10,9 +10,11 @@
 //! Some parts are left to the build. They are those that only an automaton can decide (intersections,
 //! complements of more than a list of names), those that name tokens, and rules with options.
 
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, RuleId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
 
+use crate::ids::Id;
 use crate::options::CompileOptions;
+use crate::pace::Pace;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::deferred::{Callable, Footprint, PartSize};
 use crate::program::tables::Program;
@@ -57,7 +59,7 @@ pub(crate) fn estimate(grammar: &Grammar, options: &CompileOptions) -> Option<Fo
     if !grammar.rule(grammar.root()).options().is_empty() {
         return None;
     }
-    let survey = Survey::new(grammar, options)?;
+    let survey = Survey::new(grammar, options, &mut Pace::new(&Interrupt::never()))?;
     if !survey.is_clear(grammar.root()) {
         return None;
     }
@@ -173,8 +175,9 @@ pub(crate) struct Survey<'g> {
 }
 
 impl<'g> Survey<'g> {
-    /// Looks at all that the root reaches. `None` where some rule can begin with itself, and where facts do not settle.
-    pub(crate) fn new(grammar: &'g Grammar, options: &CompileOptions) -> Option<Self> {
+    /// Looks at all that the root reaches. `None` where some rule can begin with itself, where facts do not settle, and
+    /// where the work is to stop.
+    pub(crate) fn new(grammar: &'g Grammar, options: &CompileOptions, pace: &mut Pace<'_>) -> Option<Self> {
         let mut survey = Self {
             grammar,
             expand_states: options.expand_states.max(options.inline_states),
@@ -187,8 +190,8 @@ impl<'g> Survey<'g> {
             names_tokens: false,
             bytes: ByteBounds::default(),
         };
-        survey.walk((grammar.rule(grammar.root()).body(), PLAIN));
-        survey.settle()?;
+        survey.walk((grammar.rule(grammar.root()).body(), PLAIN), pace);
+        survey.settle(pace).filter(|()| !pace.has_stopped())?;
         (!survey.begins_with_itself()).then_some(survey)
     }
 
@@ -206,12 +209,15 @@ impl<'g> Survey<'g> {
     }
 
     /// Looks at everything that an expression mentions.
-    fn walk(&mut self, root: SpelledExpr) {
+    fn walk(&mut self, root: SpelledExpr, pace: &mut Pace<'_>) {
         // An explicit stack: each expression is pushed twice, to be entered and to be left. On leaving, all
         // its operands have their facts, except those that lead back.
         let mut stack = vec![(root, false)];
         while let Some((at, is_done)) = stack.pop() {
             if is_done {
+                if !pace.goes_on_at(u32::from_index(self.order.len())) {
+                    return;
+                }
                 let states = self.states(at);
                 // An expression that is too large makes everything above it unclear, so no estimate can be
                 // too small because of a cut sum.
@@ -407,7 +413,7 @@ impl<'g> Survey<'g> {
     }
 
     /// Visits expressions with references back again, until nothing changes.
-    fn settle(&mut self) -> Option<()> {
+    fn settle(&mut self, pace: &mut Pace<'_>) -> Option<()> {
         let root = self.order.last().map_or(0, |&at| self.of[place(at)].states);
         self.total += u64::from(root);
         if self.leads_back.is_empty() {
@@ -418,6 +424,9 @@ impl<'g> Survey<'g> {
             // In the order of leaving, operands first, so most grammars settle in two rounds.
             for index in 0..self.order.len() {
                 let at = self.order[index];
+                if !pace.goes_on_at(u32::from_index(index)) {
+                    return None;
+                }
                 let facts = self.facts(at);
                 let known = &mut self.of[place(at)];
                 has_changed |= facts & !known.facts != 0;

@@ -11,6 +11,8 @@ use crate::draft::ids::DraftStateId;
 use crate::error::Failure;
 use crate::text::dfa::RangeDfa;
 
+const BYTES_BETWEEN_CHECKS: usize = 64;
+
 /// Alternatives of one choice that begin with a literal.
 #[derive(Default)]
 pub(crate) struct Literals<'g> {
@@ -30,8 +32,8 @@ impl<'g> Literals<'g> {
     }
 
     /// Writes all literals between two states. The expression after a literal is passed to `tail`, with the
-    /// state in which it begins. `check` is called after each literal, for the limits on the size of the
-    /// draft.
+    /// state in which it begins. `check` is called after each literal, and now and then inside of long ones, for the
+    /// limits on the size of the draft.
     pub(crate) fn write_trie(
         &mut self,
         draft: &mut Draft,
@@ -51,7 +53,10 @@ impl<'g> Literals<'g> {
             // The state after the whole literal is the end, unless something else begins there.
             let shares_end = goes_on || !rest.is_empty() || literal == before;
             let inner = if shares_end { literal.len() } else { literal.len() - 1 };
-            for &byte in &literal[shared.min(inner)..inner] {
+            for (at, &byte) in literal[shared.min(inner)..inner].iter().enumerate() {
+                if at % BYTES_BETWEEN_CHECKS == BYTES_BETWEEN_CHECKS - 1 {
+                    check(draft)?;
+                }
                 let next = draft.state();
                 draft.bytes(self.path[self.path.len() - 1], byte, byte, next);
                 self.path.push(next);

@@ -11,8 +11,10 @@ use crate::draft::automata::{Draft, DraftRole, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId, NameId};
 use crate::draft::names::is_plain;
 use crate::draft::prebuilt::{PrebuiltStates, callee};
+use crate::error::AutomataError;
 use crate::ids::{Id, IdVec, PartId};
 use crate::link::scope::Parts;
+use crate::pace::Pace;
 use crate::passes::ids::ChainId;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::fragment_name::FragmentName;
@@ -32,10 +34,16 @@ pub(crate) struct FragmentNumbers {
     pub(crate) parts: Vec<FragmentId>,
 }
 
-pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (Program, FragmentNumbers) {
+pub(crate) fn emit(
+    mut draft: Draft,
+    grammar: &Grammar,
+    parts: &Parts<'_>,
+    pace: &mut Pace<'_>,
+) -> Result<(Program, FragmentNumbers), AutomataError> {
     // Two sweeps: the first one gives every reachable fragment and state its number, in the order in which
     // the second one writes them. So an edge can be written before its target is.
-    let mut numbering = Numbering::new(&draft, parts);
+    let mut numbering = Numbering::new(&draft, parts, pace);
+    pace.check()?;
     let labels = std::mem::take(&mut draft.labels).into_labels();
     let linked = numbering.linked(&draft, parts, labels.len());
     // Numbers of sub-programs come last of all, after the fragments of linked parts, whose count is known
@@ -100,6 +108,9 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
         while program.states.len() < end.index()
             && let Some(&written) = states.next()
         {
+            if !pace.goes_on_at(StateId::from_index(program.states.len())) {
+                pace.check()?;
+            }
             let state = match written.get() {
                 StateOrChain::State(state) => state,
                 StateOrChain::Chain(chain) => {
@@ -154,7 +165,7 @@ pub(crate) fn emit(mut draft: Draft, grammar: &Grammar, parts: &Parts<'_>) -> (P
     refer(&mut program, &numbering.sub_programs, parts);
     let ranges = numbering.fragments.iter().map(|&(_, first, end)| PrebuiltStates { first, end });
     let parts = linked.iter().map(|part| part.root).collect();
-    (program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts })
+    Ok((program, FragmentNumbers { ranges: ranges.collect(), numbers: numbering.fragment_number, parts }))
 }
 
 /// Puts the parts that are referred to after everything else.
@@ -248,7 +259,7 @@ struct Numbering {
 }
 
 impl Numbering {
-    fn new(draft: &Draft, parts: &Parts<'_>) -> Self {
+    fn new(draft: &Draft, parts: &Parts<'_>, pace: &mut Pace<'_>) -> Self {
         let mut this = Self {
             fragments: IdVec::with_capacity(draft.fragments.len()),
             states: Vec::with_capacity(draft.states.len()),
@@ -279,7 +290,7 @@ impl Numbering {
                         this.reach_fragment(draft, parts, callee(call.fragment));
                     }
                 }
-                (None, None) => this.number_states(draft, parts, fragment.start),
+                (None, None) => this.number_states(draft, parts, fragment.start, pace),
             }
             this.fragments[next] = (old, first, this.next_state);
             next = next.plus(1);
@@ -303,12 +314,15 @@ impl Numbering {
         linked.collect()
     }
 
-    fn number_states(&mut self, draft: &Draft, parts: &Parts<'_>, start: DraftStateId) {
+    fn number_states(&mut self, draft: &Draft, parts: &Parts<'_>, start: DraftStateId, pace: &mut Pace<'_>) {
         let mut next = self.states.len();
         self.reach(start);
         while let Some(&written) = self.states.get(next) {
             next += 1;
             let StateOrChain::State(state) = written.get() else { continue };
+            if !pace.goes_on_at(state) {
+                break;
+            }
             for edge in draft.edges(state) {
                 if let Some(name) = edge.label.as_name() {
                     self.reach_chain(draft, parts, name, edge.to);

@@ -8,13 +8,14 @@
 use crate::draft::automata::{Draft, Edge, Label};
 use crate::draft::ids::DraftStateId;
 use crate::ids::{Id, IdVec};
+use crate::pace::Pace;
 
 /// Edges that one state may gain beyond those that it loses.
 const ALLOWANCE: usize = 2;
 /// States that are looked at for one state. Keeps the pass linear.
 const MAX_MEMBERS: usize = 32;
 
-pub(crate) fn remove_epsilons(draft: &mut Draft) {
+pub(crate) fn remove_epsilons(draft: &mut Draft, pace: &mut Pace<'_>) {
     let mut pass = EpsilonRemoval {
         draft,
         entering: IdVec::default(),
@@ -22,11 +23,14 @@ pub(crate) fn remove_epsilons(draft: &mut Draft) {
         members: Vec::new(),
         disappears: Vec::new(),
     };
-    pass.bypass_lone_epsilons();
-    pass.count_entering();
+    pass.bypass_lone_epsilons(pace);
+    pass.count_entering(pace);
+    if pace.has_stopped() {
+        return;
+    }
     // Later states first: they mostly are the targets of earlier ones, and what is copied from them is closed
     // already.
-    for state in pass.draft.states.ids().rev() {
+    for state in pass.draft.states.ids().rev().take_while(|&state| pace.goes_on_at(state)) {
         pass.close(state);
     }
 }
@@ -50,12 +54,12 @@ struct EpsilonRemoval<'d> {
 
 impl EpsilonRemoval<'_> {
     /// A state whose only edge reads nothing, and which is not final, is the same as the state after it.
-    fn bypass_lone_epsilons(&mut self) {
+    fn bypass_lone_epsilons(&mut self, pace: &mut Pace<'_>) {
         let count = self.draft.states.len();
         let states = self.draft.states.ids();
         let mut same: IdVec<DraftStateId, DraftStateId> =
             states.clone().map(|state| self.lone_target(state)).collect();
-        for state in states {
+        for state in states.take_while(|&state| pace.goes_on_at(state)) {
             let mut end = state;
             let mut steps = 0;
             // A ring of such states leads nowhere and is left as it is.
@@ -69,9 +73,7 @@ impl EpsilonRemoval<'_> {
                 at = std::mem::replace(&mut same[at], end);
             }
         }
-        for edge in self.draft.edges.iter_mut() {
-            edge.to = same[edge.to];
-        }
+        pace.for_each(self.draft.edges.as_mut_slice(), |edge| edge.to = same[edge.to]);
         for fragment in self.draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
             fragment.start = same[fragment.start];
         }
@@ -92,13 +94,11 @@ impl EpsilonRemoval<'_> {
         }
     }
 
-    fn count_entering(&mut self) {
+    fn count_entering(&mut self, pace: &mut Pace<'_>) {
         let count = self.draft.states.len();
         self.met = IdVec::of(DraftStateId::NONE, count);
         self.entering = IdVec::of(0, count);
-        for edge in self.draft.edges.iter() {
-            self.entering[edge.to] += 1;
-        }
+        pace.for_each(self.draft.edges.as_mut_slice(), |edge| self.entering[edge.to] += 1);
         for start in self.draft.starts() {
             // Two, so that a start never counts as a state that only one edge leads to.
             self.entering[start] += 2;

@@ -7,13 +7,14 @@
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::ids::{Id, IdVec};
+use crate::pace::Pace;
 use crate::passes::ids::EntryId;
 
 /// Calls that happen before the caller has read a byte: (caller, callee), in no order.
 pub(crate) struct LeftCalls(pub(crate) Vec<(DraftFragmentId, DraftFragmentId)>);
 
 /// Sets `nullable` of every fragment, and the minimum of nullable repeats to 0.
-pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
+pub(crate) fn nullable(draft: &mut Draft, pace: &mut Pace<'_>) -> LeftCalls {
     let mut left_calls = Vec::with_capacity(64);
     let mut reached: IdVec<DraftStateId, bool> = IdVec::of(false, draft.states.len());
     let mut waiting: IdVec<DraftFragmentId, EntryId> = IdVec::of(EntryId::NONE, draft.fragments.len());
@@ -23,7 +24,7 @@ pub(crate) fn nullable(draft: &mut Draft) -> LeftCalls {
     for &start in &stack {
         reached[start] = true;
     }
-    while let Some(id) = stack.pop() {
+    while let Some(id) = stack.pop().filter(|&id| pace.goes_on_at(id)) {
         let state = draft.states[id];
         let owner = state.fragment();
         // The first final state that is reached without reading. From here on calls of this fragment are

@@ -8,17 +8,21 @@
 use crate::draft::automata::{Draft, Edge, Label};
 use crate::draft::ids::{DraftEdgeId, DraftStateId};
 use crate::ids::{Id, IdVec, Offset};
+use crate::pace::Pace;
 
-pub(crate) fn merge_prefixes(draft: &mut Draft) {
+pub(crate) fn merge_prefixes(draft: &mut Draft, pace: &mut Pace<'_>) {
     let mut stamps = SeenLabels { at: [0; 1024], stamp: 0 };
-    let states = draft.states.ids();
+    let states = draft.states.ids().take_while(|&state| pace.goes_on_at(state));
     let candidates: Vec<DraftStateId> = states.filter(|&state| stamps.may_repeat(draft, state)).collect();
     if candidates.is_empty() {
         return;
     }
     let mut entering: IdVec<DraftStateId, u32> = IdVec::of(0, draft.states.len());
-    for edge in draft.edges.iter().filter(|edge| edge.label != Label::DEAD) {
-        entering[edge.to] += 1;
+    pace.for_each(draft.edges.as_mut_slice(), |edge| {
+        entering[edge.to] += u32::from(edge.label != Label::DEAD);
+    });
+    if pace.has_stopped() {
+        return;
     }
     for start in draft.starts() {
         // A start is entered from outside, too. With two it never counts as a state that only one edge leads
@@ -29,8 +33,11 @@ pub(crate) fn merge_prefixes(draft: &mut Draft) {
     // States whose edges changed: a merge can make edges of the merged state alike.
     let mut changed: Vec<DraftStateId> = Vec::new();
     for candidate in candidates {
+        if !pace.goes_on_at(candidate) {
+            return;
+        }
         changed.push(candidate);
-        while let Some(state) = changed.pop() {
+        while let Some(state) = changed.pop().filter(|&state| pace.goes_on_at(state)) {
             if !stamps.may_repeat(draft, state) {
                 continue;
             }

@@ -11,6 +11,7 @@ use grammask_grammar_ir::RuleId;
 use crate::draft::automata::{Draft, DraftPermutation, DraftRole, Label};
 use crate::draft::ids::{DraftEdgeId, DraftFragmentId, DraftStateId};
 use crate::ids::{Id, IdVec, Rows};
+use crate::pace::Pace;
 use crate::passes::ids::{EntryId, WholeId};
 use crate::passes::left_recursion::on_cycles;
 use crate::program::missing_parts::MissingParts;
@@ -24,19 +25,24 @@ type Fragments = IdVec<DraftFragmentId, bool>;
 pub(crate) struct EmptyLanguage(pub(crate) Option<RuleId>);
 
 /// Deletes every edge that lies on no path from its fragment's start to a final state.
-pub(crate) fn prune(draft: &mut Draft) -> Result<(), EmptyLanguage> {
+pub(crate) fn prune(draft: &mut Draft, pace: &mut Pace<'_>) -> Result<(), EmptyLanguage> {
     // Built parts lead to their ends, so without dead parts and dead calls there is nothing to remove.
-    if draft.dead_parts.is_empty() && mark_reached(draft, Search::UntilProductive).1.iter().all(|&is| is) {
+    if draft.dead_parts.is_empty()
+        && mark_reached(draft, Search::UntilProductive, pace).1.iter().all(|&is| is)
+    {
         return Ok(());
     }
-    let (reached, productive) = mark_reached(draft, Search::All);
+    let (reached, productive) = mark_reached(draft, Search::All, pace);
     if !productive[DraftFragmentId::FIRST] {
         return Err(EmptyLanguage(rule_to_blame(draft, &reached, &productive)));
     }
     // Two directions: reached from a start over productive calls, and leading to an end over them. A state
     // with both lies on a path that can be read.
-    let live = mark_live(draft, &reached, &productive);
+    let live = mark_live(draft, &reached, &productive, pace);
     for state in draft.states.ids() {
+        if !pace.goes_on_at(state) {
+            break;
+        }
         let mut next = draft.states[state].head;
         while let Some(edge) = draft.edges.get_mut(next) {
             let callable = match edge.label.as_call() {
@@ -65,7 +71,7 @@ enum Search {
 }
 
 /// The states that are reached, all of them if all are looked for, and the fragments that are productive.
-fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
+fn mark_reached(draft: &Draft, search: Search, pace: &mut Pace<'_>) -> (States, Fragments) {
     let mut reached: States = IdVec::of(false, draft.states.len());
     let finished = draft.fragments.iter().map(|fragment| fragment.prebuilt.is_some());
     let mut productive: Fragments = finished.collect();
@@ -78,7 +84,7 @@ fn mark_reached(draft: &Draft, search: Search) -> (States, Fragments) {
         reached[start] = true;
         stack.push(start);
     }
-    while let Some(id) = stack.pop() {
+    while let Some(id) = stack.pop().filter(|&id| pace.goes_on_at(id)) {
         let state = draft.states[id];
         let owner = state.fragment();
         let mut known = None;
@@ -214,7 +220,7 @@ fn unproductive_calls(
 }
 
 /// The states from which a final state is reached over productive calls.
-fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States {
+fn mark_live(draft: &Draft, reached: &States, productive: &Fragments, pace: &mut Pace<'_>) -> States {
     let usable = |label: Label| {
         label
             .as_call()
@@ -225,7 +231,8 @@ fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States 
     let mut entering: IdVec<DraftStateId, DraftEdgeId> = IdVec::of(DraftEdgeId::NONE, count);
     let mut sources: IdVec<DraftEdgeId, (DraftStateId, DraftEdgeId)> =
         IdVec::of((DraftStateId::NONE, DraftEdgeId::NONE), draft.edges.len());
-    for from in draft.states.ids().filter(|&state| reached[state]) {
+    for from in draft.states.ids().take_while(|&state| pace.goes_on_at(state)).filter(|&state| reached[state])
+    {
         for id in draft.edge_ids(from) {
             let edge = draft.edges[id];
             if edge.label != Label::DEAD && usable(edge.label) {
@@ -238,7 +245,7 @@ fn mark_live(draft: &Draft, reached: &States, productive: &Fragments) -> States 
     // Backwards from the final states of all fragments at once: edges do not leave a fragment, except for
     // calls, which are edges inside the caller.
     let mut stack: Vec<DraftStateId> = draft.states.ids().filter(|&state| live[state]).collect();
-    while let Some(state) = stack.pop() {
+    while let Some(state) = stack.pop().filter(|&state| pace.goes_on_at(state)) {
         let mut next = entering[state];
         while let Some(&(from, following)) = sources.get(next) {
             if !std::mem::replace(&mut live[from], true) {

@@ -8,11 +8,12 @@
 use crate::draft::automata::{Draft, Label};
 use crate::draft::ids::{DraftEdgeId, DraftStateId};
 use crate::ids::{Grouped, Id, IdVec, halves, ids};
+use crate::pace::Pace;
 
 /// For each state the one that is kept for it.
 type SameStates = IdVec<DraftStateId, DraftStateId>;
 
-pub(crate) fn merge_suffixes(draft: &mut Draft) {
+pub(crate) fn merge_suffixes(draft: &mut Draft, pace: &mut Pace<'_>) {
     let count = draft.states.len();
     let mut same: SameStates = draft.states.ids().collect();
     let mut seen: IdVec<DraftStateId, bool> = IdVec::of(false, count);
@@ -32,6 +33,9 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
         // a loop makes that impossible, the state that closes it is compared by its number, and may be kept
         // although it is equal to another.
         while let Some((state, next)) = stack.last_mut() {
+            if !pace.goes_on_at(*state) {
+                return;
+            }
             if let Some(edge) = draft.edges.get(*next) {
                 *next = edge.next;
                 let to = edge.to;
@@ -43,20 +47,23 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
             order.push(*state);
             stack.pop();
         }
+        let layers = measure_heights(draft, &order, &mut heights, pace);
+        if pace.has_stopped() {
+            return;
+        }
+        if layers == order.len() {
+            // Nearly all fragments are literals, where each state is the only one of its height.
+            continue;
+        }
         // States of different fragments are never merged: a final state belongs to its fragment.
         let mut merge = |states: &[DraftStateId]| {
             known.clear(states.len());
-            for &state in states {
+            for &state in states.iter().take_while(|&&state| pace.goes_on_at(state)) {
                 let kept = known.find_or_add(draft, state, &same);
                 is_any |= kept != state;
                 same[state] = kept;
             }
         };
-        let layers = measure_heights(draft, &order, &mut heights);
-        if layers == order.len() {
-            // Nearly all fragments are literals, where each state is the only one of its height.
-            continue;
-        }
         if layers < MIN_LAYERS {
             merge(&order);
             continue;
@@ -68,9 +75,7 @@ pub(crate) fn merge_suffixes(draft: &mut Draft) {
         return;
     }
     // All edges once, at the end: states that are not kept are simply not reached any more.
-    for edge in draft.edges.iter_mut() {
-        edge.to = same[edge.to];
-    }
+    pace.for_each(draft.edges.as_mut_slice(), |edge| edge.to = same[edge.to]);
     for fragment in draft.fragments.iter_mut().filter(|fragment| fragment.prebuilt.is_none()) {
         fragment.start = same[fragment.start];
     }
@@ -82,9 +87,14 @@ const MIN_LAYERS: usize = 4096;
 /// Finds how far each state is from the end, by the longest way without a loop, and returns one more than the greatest
 /// height. States that go on alike have the same height, loops apart. So the states of a text of megabytes are
 /// compared height by height, and not through a table of megabytes.
-fn measure_heights(draft: &Draft, order: &[DraftStateId], heights: &mut IdVec<DraftStateId, u32>) -> usize {
+fn measure_heights(
+    draft: &Draft,
+    order: &[DraftStateId],
+    heights: &mut IdVec<DraftStateId, u32>,
+    pace: &mut Pace<'_>,
+) -> usize {
     let mut layers = 0;
-    for &state in order {
+    for &state in order.iter().take_while(|&&state| pace.goes_on_at(state)) {
         // An edge that closes a loop leads to a state without a height, and each height but 0 has one below it.
         let height = draft.edges(state).filter_map(|edge| heights[edge.to].checked_add(1)).max().unwrap_or(0);
         heights[state] = height;

@@ -12,5 +12,10 @@ pub(crate) fn limit_error(name: &str, limit: usize) -> Diagnostic {
 
 /// The grammar itself is refused: by its size.
 pub(crate) fn grammar_error(error: GrammarError) -> Box<Diagnostic> {
-    Box::new(Diagnostic::error("json-schema/grammar", error.to_string()).with_hint("make the schema smaller"))
+    Box::new(match error.interrupted() {
+        Some(reason) => Diagnostic::interrupted(reason),
+        None => {
+            Diagnostic::error("json-schema/grammar", error.to_string()).with_hint("make the schema smaller")
+        }
+    })
 }

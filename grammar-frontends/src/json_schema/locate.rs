@@ -37,10 +37,11 @@ pub fn located(
     limits: &TextLimits,
     (code, message): (&'static str, &str),
 ) -> Diagnostics {
-    let place = place(schema, options, rule, *limits);
-    let Some((pointer, keyword)) = place else {
-        return Diagnostic::error(code, message).into();
+    let place = match place(schema, options, rule, *limits).map_err(|error| Diagnostics::from(*error)) {
+        Err(error) if error.interrupted().is_some() => return error,
+        place => place.ok().flatten(),
     };
+    let Some((pointer, keyword)) = place else { return Diagnostic::error(code, message).into() };
     let (pointer, message) = match keyword {
         Some(keyword) => (format!("{pointer}/{keyword}"), format!("`{keyword}`: {message}")),
         None => (pointer, message.to_owned()),
@@ -54,18 +55,17 @@ fn place(
     options: &JsonSchemaOptions,
     rule: Option<&str>,
     limits: TextLimits,
-) -> Option<(String, Option<&'static str>)> {
+) -> Result<Option<(String, Option<&'static str>)>, Box<Diagnostic>> {
     let arena = Bump::new();
-    let value = json::parse(schema, &arena).ok()?;
+    let Ok(value) = json::parse(schema, &arena) else { return Ok(None) };
     let options = with_limits_of(schema, options);
-    let found = with_normalizer(&value, &options, Report::of_warnings(), |mut normalizer, root| {
+    with_normalizer(&value, &options, Report::of_warnings(), |mut normalizer, root| {
         normalizer.rule_origins = Some(RuleOrigins::new(limits));
         let (grammar, normalizer) =
             lowering::lower(normalizer, root, (ValueSyntax::Json, ItemComparison::Possible), &[])?;
         let rule = rule.and_then(|name| grammar.rule_ids().find(|&id| grammar.rule(id).name() == name));
         Ok(found(&normalizer, rule))
-    });
-    found.ok().flatten()
+    })
 }
 
 fn found(normalizer: &Normalizer<'_>, rule: Option<RuleId>) -> Option<(String, Option<&'static str>)> {

@@ -105,9 +105,8 @@ impl<B: BuildBackend> Compiler<B> {
 
     /// The same compiler, under an interrupt (instead of one in the options of a call): its compilations end
     /// early, with an error that says so ([`CompileError::interrupted`]). Mostly that is well below a
-    /// millisecond after the interrupt comes. Single passes over large automata take some tens of
-    /// milliseconds. Reading an EBNF source, 0.1 s for a megabyte, is not interrupted. Everything else is
-    /// shared with this compiler.
+    /// millisecond after the interrupt comes. To read the JSON of a schema, to sort its parts and to free them takes some
+    /// tens of milliseconds for a megabyte. Everything else is shared with this compiler.
     #[must_use]
     pub fn with_interrupt(&self, interrupt: Interrupt) -> Self {
         let parts = CompilerParts { interrupt, ..self.parts.clone() };

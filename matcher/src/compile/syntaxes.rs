@@ -57,7 +57,10 @@ impl<B: BuildBackend> Compiler<B> {
                 Ok((compiled.grammar, compiled.report.warnings().collect()))
             };
             let automata = self.automata_of_schema(schema);
-            self.read_and_compile(read, &automata, |error, _| error.in_schema(schema, options, &automata))
+            let locate = |error: CompileError, _: &Grammar| {
+                error.in_schema(schema, &self.interrupted_by(options), &automata)
+            };
+            self.read_and_compile(read, &automata, locate)
         })
     }
 
@@ -76,14 +79,27 @@ impl<B: BuildBackend> Compiler<B> {
         schema: &str,
         options: &JsonSchemaOptions,
     ) -> Result<(CompiledGrammar<B>, Report), CompileError> {
-        let compiled = match *self.interrupt() == Interrupt::never() {
-            true => json_schema::compile(schema, options)?,
-            false => json_schema::compile(schema, &self.interrupted_by(options))?,
-        };
-        let automata = self.automata_of_schema(schema);
-        let grammar = self.grammar_deferred(&Arc::new(compiled.grammar), &automata, Duration::ZERO);
-        let grammar = grammar.map_err(|error| error.in_schema(schema, options, &automata))?;
+        let options = &*self.interrupted_by(options);
+        let compiled = json_schema::compile(schema, options)?;
+        let grammar = self.grammar_of_schema(&Arc::new(compiled.grammar), schema, options)?;
         Ok((grammar.with_warnings(compiled.report.warnings().collect()), compiled.report))
+    }
+
+    /// Compiles the grammar of a schema that was read before, with these options. As [`grammar`](Self::grammar), with the
+    /// limits of a schema, and errors that name the place in it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`json_schema`](Self::json_schema), but for those of the reader.
+    pub fn grammar_of_schema(
+        &self,
+        grammar: &Arc<Grammar>,
+        schema: &str,
+        options: &JsonSchemaOptions,
+    ) -> Result<CompiledGrammar<B>, CompileError> {
+        let automata = self.automata_of_schema(schema);
+        self.grammar_deferred(grammar, &automata, Duration::ZERO)
+            .map_err(|error| error.in_schema(schema, &self.interrupted_by(options), &automata))
     }
 
     /// The options under the compiler's interrupt, if it has one.

@@ -176,6 +176,9 @@ fn long() -> Vec<(&'static str, Compile)> {
         };
         (0..count).map(one).collect::<Vec<_>>().join(",")
     };
+    let distinct = |before: &str, after: &str| {
+        (10_000..14_000).map(|number| format!("{before}{number}{after}")).collect::<Vec<_>>().join(",")
+    };
     let rules: String = (0..2_000).fold("root ::= r0\n".to_owned(), |text, number| {
         let next = (number + 1) % 2_000;
         text + &format!("r{number} ::= \"x{number}\" r{next}? | \"y\" [a-f]{{3,9}}\n")
@@ -201,6 +204,17 @@ fn long() -> Vec<(&'static str, Compile)> {
                 r#"{"allOf": [{"pattern": "a.{8}$"}, {"not": {"pattern": "b.{7}$"}}, {"pattern": "c.{6}"}]}"#
                     .into(),
             ),
+        ),
+        ("words", schema(format!(r#"{{"enum": [{}]}}"#, distinct(r#""constant number "#, r#"""#)))),
+        ("numbers", schema(format!(r#"{{"enum": [{}]}}"#, distinct("0.50", "")))),
+        ("one text", schema(format!(r#"{{"const": "{}"}}"#, "text ".repeat(40_000)))),
+        // The place of the refusal is looked for in the schema.
+        (
+            "refused",
+            schema(format!(
+                r#"{{"properties": {{{}, "z": {{"not": {{"pattern": "a[ab]{{20}}$"}}}}}}}}"#,
+                distinct(r#""p"#, r#"": {"minimum": 2}"#)
+            )),
         ),
         ("rules", Box::new(move |compiler| compiler.ebnf(&rules, &EbnfOptions::default()))),
         ("rules in Lark", Box::new(move |compiler| compiler.lark(&in_lark, &LarkOptions::default()))),

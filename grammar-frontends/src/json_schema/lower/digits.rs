@@ -109,6 +109,11 @@ const CUT_LOWER: Edge = Edge::Exclusive;
 const CUT_UPPER: Edge = Edge::Inclusive;
 
 impl Digits<'_> {
+    /// Nothing if the grammar is not built any further.
+    pub(super) fn unless_interrupted<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.builder.interrupted().is_none().then(|| write(self))
+    }
+
     /// All texts of numbers between the bounds; `None` is no bound. `None` as a result: there are none.
     pub(crate) fn between(&mut self, lower: Option<&Bound>, upper: Option<&Bound>) -> Option<ExprId> {
         let (negative, positive) = signs(lower, upper, self.form.has_negative_zero);

@@ -110,7 +110,8 @@ pub(crate) fn lower<'s>(
     (syntax, comparison): (ValueSyntax, ItemComparison),
     excludes: &[Box<str>],
 ) -> Result<(Grammar, Box<Normalizer<'s>>)> {
-    let mut builder = GrammarBuilder::with_capacity(EXPECTED_EXPRESSIONS);
+    let interrupt = normalizer.options.interrupt.clone();
+    let mut builder = GrammarBuilder::with_capacity(EXPECTED_EXPRESSIONS).interrupted_by(interrupt);
     // Declared first, so that the root has the first number and no other rule takes its name.
     let root_rule = builder.declare("root").map_err(grammar_error)?;
     let whitespace = &normalizer.options.whitespace;
@@ -194,6 +195,7 @@ pub(crate) fn lower<'s>(
     if !derives_something(&grammar) {
         return Err(unsatisfiable(&normalizer));
     }
+    normalizer.check_work()?;
     Ok((grammar, normalizer))
 }
 

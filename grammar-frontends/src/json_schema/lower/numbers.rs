@@ -149,7 +149,9 @@ impl SchemaLowering<'_> {
         }
         let mut digits = self.digits(shape.kind);
         if let Some(values) = &shape.values {
-            let texts: Vec<ExprId> = values.iter().filter_map(|value| digits.exponents_of(value)).collect();
+            let texts =
+                values.iter().map_while(|value| digits.unless_interrupted(|it| it.exponents_of(value)));
+            let texts: Vec<ExprId> = texts.flatten().collect();
             return (!texts.is_empty()).then(|| digits.builder.choice(texts));
         }
         let bounds = (shape.lower.as_ref(), shape.upper.as_ref());
@@ -187,7 +189,8 @@ impl SchemaLowering<'_> {
         }
         if let Some(values) = &shape.values {
             let mut digits = self.digits(shape.kind);
-            let texts: Vec<ExprId> = values.iter().map(|value| digits.exactly(value)).collect();
+            let texts = values.iter().map_while(|value| digits.unless_interrupted(|it| it.exactly(value)));
+            let texts: Vec<ExprId> = texts.collect();
             return Ok((!texts.is_empty()).then(|| self.builder.choice(texts)));
         }
         if let Some(whole) = WholeNumbers::of(shape) {

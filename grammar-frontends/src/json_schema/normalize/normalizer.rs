@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use grammask_grammar_ir::Interrupted;
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use grammask_grammar_ir::shorten;
 use smallvec::SmallVec;
@@ -62,8 +61,6 @@ pub(crate) struct Normalizer<'s> {
     type_only_norms: [Option<Rc<NormalForm<'s>>>; TYPE_ONLY.len()],
     /// Where places are asked for.
     pub(crate) rule_origins: Option<RuleOrigins>,
-    /// Set once the caller has interrupted the work. A proof that finds it set gives up; all other work goes on.
-    interrupted: Cell<Option<Interrupted>>,
 }
 
 /// Ways in which a schema would be served better.
@@ -109,7 +106,6 @@ impl<'s> Normalizer<'s> {
             at: None,
             type_only_norms: [const { None }; TYPE_ONLY.len()],
             rule_origins: None,
-            interrupted: Cell::new(None),
         }
     }
 
@@ -192,12 +188,7 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(crate) fn check_work(&self) -> Result<()> {
-        if self.interrupted.get().is_none() {
-            self.interrupted.set(self.options.interrupt.check().err());
-        }
-        if let Some(reason) = self.interrupted.get() {
-            return Err(Box::new(Diagnostic::interrupted(reason)));
-        }
+        self.options.interrupt.check().map_err(|reason| Box::new(Diagnostic::interrupted(reason)))?;
         self.check_spent()?;
         if let Some((test, node)) = self.algebra.tests.undecided() {
             let name = self.algebra.tests.name(test);
