@@ -41,6 +41,9 @@ pub(crate) const UNTYPED_KEYWORDS: &[(&str, Draft, KeywordReader)] = &[
     ("$recursiveRef", Draft::Draft2019, recursive_reference),
 ];
 
+/// Items of a list between two looks at the interrupt.
+const ITEMS_BETWEEN_CHECKS: usize = 1 << 10;
+
 fn enumeration<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalForm<'s>> {
     let KeywordAt { node, value, .. } = at;
     let Value::Array(items) = value else {
@@ -48,6 +51,9 @@ fn enumeration<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<NormalFo
     };
     let mut union = Union::new();
     for (index, item) in items.iter().enumerate() {
+        if index.is_multiple_of(ITEMS_BETWEEN_CHECKS) {
+            n.check_work()?;
+        }
         match item {
             Value::Array(_) | Value::Object(_) => {
                 let child = n.document.child(node, PathStep::Index("enum", index), item);
