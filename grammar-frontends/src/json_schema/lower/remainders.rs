@@ -11,6 +11,7 @@
 //! So a state is a place, and the remainder after each number of digits to come. Of 86,400 there are some hundred.
 
 use grammask_grammar_ir::hash::HashMap;
+use smallvec::SmallVec;
 
 use crate::json_schema::work::Work;
 
@@ -175,6 +176,39 @@ pub(super) struct Between {
     pub(super) added: Vec<DigitState>,
 }
 
+/// A place with what follows from it.
+struct KnownPlace {
+    place: DigitPlace,
+    /// The place after each digit, once it is known.
+    after: [Option<usize>; 10],
+}
+
+/// The places that are known, by their numbers: there are few, and each is met with many remainders.
+#[derive(Default)]
+struct DigitPlaces {
+    known: Vec<KnownPlace>,
+    numbers: HashMap<DigitPlace, usize>,
+}
+
+impl DigitPlaces {
+    fn number(&mut self, place: DigitPlace) -> usize {
+        let next = self.known.len();
+        *self.numbers.entry(place).or_insert_with_key(|place| {
+            self.known.push(KnownPlace { place: place.clone(), after: [None; 10] });
+            next
+        })
+    }
+
+    fn after(&mut self, place: usize, digit: u8) -> usize {
+        let before = &self.known[place];
+        if let Some(known) = before.after[usize::from(digit)] {
+            return known;
+        }
+        let after = self.number(before.place.after(digit));
+        *self.known[place].after[usize::from(digit)].insert(after)
+    }
+}
+
 /// Which numbers of so many digits complete a remainder.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Ahead {
@@ -191,9 +225,10 @@ pub(super) struct DigitAutomaton {
     others: u64,
     /// The number of digits that tells these factors.
     told_by: u32,
-    numbers: HashMap<(DigitPlace, Vec<Ahead>), usize>,
+    places: DigitPlaces,
+    numbers: HashMap<(usize, SmallVec<[Ahead; 3]>), usize>,
     /// Each state with a remainder that leads to it.
-    states: Vec<(DigitPlace, u64)>,
+    states: Vec<(usize, u64)>,
 }
 
 impl DigitAutomaton {
@@ -206,7 +241,8 @@ impl DigitAutomaton {
             }
             told_by = told_by.max(times);
         }
-        Self { residues, others, told_by, numbers: HashMap::default(), states: Vec::new() }
+        let (places, numbers, states) = (DigitPlaces::default(), HashMap::default(), Vec::new());
+        Self { residues, others, told_by, places, numbers, states }
     }
 
     /// Adds the states for the numbers between two bounds. `None` where they are more than `most` or take too much work;
@@ -218,9 +254,14 @@ impl DigitAutomaton {
         work: &Work,
     ) -> Option<Between> {
         let first = self.states.len();
-        let starts = starts(low, high).into_iter().map(|place| self.state(&place, 0, true)).collect();
+        let starts = starts(low, high).into_iter();
+        let starts = starts.map(|place| {
+            let place = self.places.number(place);
+            self.state(place, 0, true)
+        });
+        let starts = starts.collect();
         let mut added = Vec::new();
-        while let Some((place, remainder)) = self.states.get(first + added.len()).cloned() {
+        while let Some((place, remainder)) = self.states.get(first + added.len()).copied() {
             // A remainder is paid for once, and most often is at one place.
             if added.len() as u64 <= self.residues.modulus {
                 work.charge(WORK_FOR_A_STATE + 10 * self.told_by as usize);
@@ -228,14 +269,15 @@ impl DigitAutomaton {
             if most.is_some_and(|most| added.len() >= most) || work.is_spent() {
                 return None;
             }
-            added.push(self.state(&place, remainder, false));
+            added.push(self.state(place, remainder, false));
         }
         Some(Between { starts, added })
     }
 
     /// The ways on from a place. The first digit is no zero, unless it is the only one.
-    fn state(&mut self, place: &DigitPlace, remainder: u64, is_first: bool) -> DigitState {
+    fn state(&mut self, number: usize, remainder: u64, is_first: bool) -> DigitState {
         let mut state = DigitState::default();
+        let place = &self.places.known[number].place;
         if place.left == 0 {
             state.may_end = self.residues.contain(remainder);
             if !place.open {
@@ -247,7 +289,8 @@ impl DigitAutomaton {
         let most = place.high.first().copied().unwrap_or(9);
         for digit in least..=most {
             let after = self.after(remainder, digit);
-            let Some(next) = self.number_of(place.after(digit), after) else { continue };
+            let place = self.places.after(number, digit);
+            let Some(next) = self.number_of(place, after) else { continue };
             match state.arcs.last_mut() {
                 Some((_, last, known)) if *known == next && *last + 1 == digit => *last = digit,
                 _ => state.arcs.push((digit, digit, next)),
@@ -262,11 +305,12 @@ impl DigitAutomaton {
     }
 
     /// The number of a state; `None` where nothing leads from it to an end.
-    fn number_of(&mut self, place: DigitPlace, remainder: u64) -> Option<usize> {
+    fn number_of(&mut self, number: usize, remainder: u64) -> Option<usize> {
+        let place = &self.places.known[number].place;
         // The remainder after each number of digits to come, if these can complete it.
         let last = if place.open { self.told_by.max(place.left + 1) } else { place.left + 1 };
         let (mut shifted, mut bound) = (remainder, 1u128);
-        let mut left = Vec::new();
+        let mut left = SmallVec::new();
         for digits in 0..last {
             if digits >= place.left {
                 left.push(self.residues.ahead(shifted, bound));
@@ -279,11 +323,11 @@ impl DigitAutomaton {
             return None;
         }
         let next = self.numbers.len();
-        let key = (place, left);
+        let key = (number, left);
         if let Some(&known) = self.numbers.get(&key) {
             return Some(known);
         }
-        self.states.push((key.0.clone(), remainder));
+        self.states.push((number, remainder));
         self.numbers.insert(key, next);
         Some(next)
     }
