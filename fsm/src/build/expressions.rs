@@ -28,7 +28,7 @@ use crate::encoding::text_fragment::{Classes, FragmentText, write_text_fragment}
 use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
 use crate::error::AutomataError;
 use crate::error::Failure;
-use crate::ids::{Id, IdVec, PartId, low_byte};
+use crate::ids::{Id, IdVec, MAX_NUMBERS, PartId, low_byte};
 use crate::link::scope::{Parts, Scope};
 use crate::options::CompileOptions;
 use crate::program::tables::{Count, TokenSide};
@@ -172,16 +172,14 @@ fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Re
     if work.is_multiple_of(WORK_BETWEEN_CHECKS) {
         options.interrupt.check()?;
     }
-    let CompileOptions { max_states, max_edges, .. } = *options;
-    // The tables are numbered in 32 bits, with two bits to spare.
-    let cap = (1 << 30) - 1;
+    let [max_states, max_edges] = [options.max_states, options.max_edges].map(|limit| limit.min(MAX_NUMBERS));
     let states = draft.states.len() + draft.names.states + draft.prebuilt.next_state().index();
-    if states > max_states.min(cap) {
-        return Err(Failure::Limit { what: "states", limit: max_states.min(cap), knob: Some("max_states") });
+    if states > max_states {
+        return Err(Failure::Limit { what: "states", limit: max_states, knob: Some("max_states") });
     }
     let edges = draft.edges.len() + draft.names.edges + draft.prebuilt.edge_count();
-    if edges.max(*work) > max_edges.min(cap) {
-        return Err(Failure::Limit { what: "edges", limit: max_edges.min(cap), knob: Some("max_edges") });
+    if edges.max(*work) > max_edges {
+        return Err(Failure::Limit { what: "edges", limit: max_edges, knob: Some("max_edges") });
     }
     Ok(())
 }

@@ -12,10 +12,6 @@ pub(crate) fn limit_error(name: &str, limit: usize) -> Diagnostic {
 
 /// The grammar itself is refused: by its size.
 pub(crate) fn grammar_error(error: GrammarError) -> Box<Diagnostic> {
-    Box::new(match error.interrupted() {
-        Some(reason) => Diagnostic::interrupted(reason),
-        None => {
-            Diagnostic::error("json-schema/grammar", error.to_string()).with_hint("make the schema smaller")
-        }
-    })
+    let report = Diagnostic::of_builder(&error, "json-schema/grammar");
+    Box::new(if error.interrupted().is_some() { report } else { report.with_hint("make the schema smaller") })
 }
