@@ -13,7 +13,7 @@
 //! | class | `[a-z]` or `[^a-z]`, whichever is shorter; `[]` is nothing, `[^]` any character |
 //! | sequence, choice | `a b`, `a \| b`, in parentheses where needed |
 //! | repeat | `a?`, `a*`, `a+`, `a{n}`, `a{n,}`, `a{n,m}` |
-//! | regular operators | `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)` |
+//! | regular operators | `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)`, `JsonNeeded(a)`, `JsonAscii(a)` |
 //! | tokens | `Token(5, "<|call|>")`, `ExcludeToken(5)` |
 //! | text of a tag | `TagText("<|call|>")` |
 //! | tag dispatch | `TagDispatch(("tag", a), ..., stop_str=("s",), excludes=("x",), loop_after_dispatch=false, stop_eos=false, at_least_one=true)`; a tag of several parts is `"a" Token(5) "b"` |
@@ -95,7 +95,7 @@ impl fmt::Display for Grammar {
 
 /// Words that cannot be names of rules in the printed text: the two truth values, and words that the frontend
 /// reads as operators before a parenthesis.
-const RESERVED: [&str; 18] = [
+const RESERVED: [&str; 20] = [
     "true",
     "false",
     "Bytes",
@@ -103,6 +103,8 @@ const RESERVED: [&str; 18] = [
     "Complement",
     "JsonEscaped",
     "JsonPrinted",
+    "JsonNeeded",
+    "JsonAscii",
     "Permutation",
     "Required",
     "Optional",
@@ -226,6 +228,8 @@ impl<'g> Printer<'g> {
             Expr::Complement(_) => self.push_operator("Complement(", id, stack),
             Expr::JsonEscaped(_, JsonEscapes::Any) => self.push_operator("JsonEscaped(", id, stack),
             Expr::JsonEscaped(_, JsonEscapes::Printed) => self.push_operator("JsonPrinted(", id, stack),
+            Expr::JsonEscaped(_, JsonEscapes::Needed) => self.push_operator("JsonNeeded(", id, stack),
+            Expr::JsonEscaped(_, JsonEscapes::Ascii) => self.push_operator("JsonAscii(", id, stack),
             Expr::Token(tokens) => self.tokens("Token(", tokens),
             Expr::ExcludeToken(tokens) => self.tokens("ExcludeToken(", tokens),
             Expr::TagText(text) => {

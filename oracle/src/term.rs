@@ -48,7 +48,14 @@ enum Term {
     /// The spellings inside a JSON string of these texts.
     Json(TermId, JsonEscapes),
     /// A number of `digits` hexadecimal digits that lies in an arm's range, then the arm's term.
-    Hex { digits: u32, arms: Rc<[Arm]> },
+    Hex { digits: u32, digit: Digit, arms: Rc<[Arm]> },
+}
+
+/// Of which case the digits above nine are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Digit {
+    Lower,
+    Either,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -101,6 +108,11 @@ const PRINTED_NUMBERS: [(u32, u32); 8] = [
     (0x7F, 0xD7FF),
     (0xE000, 0xFFFF),
 ];
+
+/// The characters that Python's encoder writes so: control characters without a short escape, and by default all from
+/// U+007F on.
+const ASCII_NUMBERS: [(u32, u32); 5] =
+    [(0x00, 0x07), (0x0B, 0x0B), (0x0E, 0x1F), (0x7F, 0xD7FF), (0xE000, 0xFFFF)];
 
 /// All terms of a recogniser.
 #[derive(Debug)]
@@ -335,10 +347,12 @@ impl Terms {
                 Letter::Character('\0'..='\u{1F}' | '"') | Letter::Token(_) | Letter::OtherToken => {
                     self.never()
                 }
+                Letter::Character('\u{7F}'..) if escapes == JsonEscapes::Ascii => self.never(),
                 Letter::Character(_) => self.json(self.derivatives[&(operand, cell)], escapes),
             },
-            Term::Hex { digits, arms } => match letter {
-                Letter::Character(character) => self.derive_hex(character, digits, &arms),
+            Term::Hex { digits, digit, arms } => match letter {
+                Letter::Character('A'..='F') if digit == Digit::Lower => self.never(),
+                Letter::Character(character) => self.derive_hex(character, (digits, digit), &arms),
                 Letter::Token(_) | Letter::OtherToken => self.never(),
             },
         }
@@ -348,7 +362,7 @@ impl Terms {
     fn escapes(&mut self, operand: TermId, escapes: JsonEscapes) -> TermId {
         let mut ways = Vec::new();
         for (letter, meant) in SHORT_ESCAPES {
-            if letter == '/' && escapes == JsonEscapes::Printed {
+            if letter == '/' && escapes != JsonEscapes::Any {
                 continue;
             }
             let then = self.json_after((operand, escapes), self.cell(meant));
@@ -356,9 +370,11 @@ impl Terms {
             ways.push(self.sequence(letter, then));
         }
         let mut arms = Vec::new();
-        let numbered: &[(u32, u32)] = match escapes {
-            JsonEscapes::Any => &[(0, 0xD7FF), (0xE000, 0xFFFF)],
-            JsonEscapes::Printed => &PRINTED_NUMBERS,
+        let (numbered, digit): (&[(u32, u32)], Digit) = match escapes {
+            JsonEscapes::Any => (&[(0, 0xD7FF), (0xE000, 0xFFFF)], Digit::Either),
+            JsonEscapes::Printed => (&PRINTED_NUMBERS, Digit::Either),
+            JsonEscapes::Needed => (&ASCII_NUMBERS[..3], Digit::Lower),
+            JsonEscapes::Ascii => (&ASCII_NUMBERS, Digit::Lower),
         };
         for &(low, high) in numbered {
             self.push_arms((operand, escapes), (low, high), low, &mut arms);
@@ -366,7 +382,8 @@ impl Terms {
         // Above U+FFFF the first unit names a block of 1,024 characters, the second one the character. Blocks
         // that lie in one cell all go on alike.
         let mut previous = None;
-        for block in 0..0x400 {
+        let blocks = if escapes == JsonEscapes::Needed { 0 } else { 0x400 };
+        for block in 0..blocks {
             let (low, high) = (0x1_0000 + block * 0x400, 0x1_03FF + block * 0x400);
             let cells: Vec<Cell> = self.cells_in(low, high).collect();
             let then = match previous {
@@ -374,19 +391,19 @@ impl Terms {
                 _ => {
                     let mut seconds = Vec::new();
                     self.push_arms((operand, escapes), (low, high), 0xDC00, &mut seconds);
-                    self.unit(&['\\', 'u'], seconds)
+                    self.unit(&['\\', 'u'], digit, seconds)
                 }
             };
             previous = (cells.len() == 1).then(|| (cells[0], then));
             arms.push(Arm { low: 0xD800 + block, high: 0xD800 + block, then });
         }
-        ways.push(self.unit(&['u'], arms));
+        ways.push(self.unit(&['u'], digit, arms));
         self.union(ways)
     }
 
     /// `prefix`, then four digits of one of the arms.
-    fn unit(&mut self, prefix: &[char], arms: Vec<Arm>) -> TermId {
-        let digits = self.hex(4, arms);
+    fn unit(&mut self, prefix: &[char], digit: Digit, arms: Vec<Arm>) -> TermId {
+        let digits = self.hex((4, digit), arms);
         prefix.iter().rev().fold(digits, |rest, &character| {
             let first = self.character(character);
             self.sequence(first, rest)
@@ -416,12 +433,12 @@ impl Terms {
     }
 
     /// Keeps the arms whose numbers begin with the digit, and takes the digit off.
-    fn derive_hex(&mut self, character: char, digits: u32, arms: &[Arm]) -> TermId {
-        let Some(digit) = character.to_digit(16) else {
+    fn derive_hex(&mut self, character: char, (digits, digit): (u32, Digit), arms: &[Arm]) -> TermId {
+        let Some(value) = character.to_digit(16) else {
             return self.never();
         };
         let width = 16_u32.pow(digits - 1);
-        let (low, high) = (digit * width, digit * width + width - 1);
+        let (low, high) = (value * width, value * width + width - 1);
         let kept = arms.iter().filter(|arm| arm.low <= high && arm.high >= low).map(|arm| Arm {
             low: arm.low.max(low) - low,
             high: arm.high.min(high) - low,
@@ -430,7 +447,7 @@ impl Terms {
         let kept: Vec<Arm> = kept.collect();
         match (digits, kept.as_slice()) {
             (1, [arm]) => arm.then,
-            _ => self.hex(digits - 1, kept),
+            _ => self.hex((digits - 1, digit), kept),
         }
     }
 
@@ -675,7 +692,7 @@ impl Terms {
     }
 
     /// Arms must be ascending. Neighbours that go on alike become one.
-    fn hex(&mut self, digits: u32, arms: Vec<Arm>) -> TermId {
+    fn hex(&mut self, (digits, digit): (u32, Digit), arms: Vec<Arm>) -> TermId {
         let never = self.never();
         let mut merged: Vec<Arm> = Vec::new();
         for arm in arms.into_iter().filter(|arm| arm.then != never) {
@@ -686,7 +703,7 @@ impl Terms {
         }
         match merged.is_empty() {
             true => never,
-            false => self.intern(Term::Hex { digits, arms: merged.into() }),
+            false => self.intern(Term::Hex { digits, digit, arms: merged.into() }),
         }
     }
 
@@ -729,6 +746,7 @@ fn cells(grammar: &Grammar, exprs: &[ExprId]) -> Vec<char> {
             Expr::Class(ranges) => ranges.iter().for_each(|&(low, high)| single_out(low, high)),
             Expr::JsonEscaped(..) => {
                 single_out('\0', '\u{1F}');
+                single_out('\u{7F}', char::MAX);
                 for (letter, meant) in SHORT_ESCAPES {
                     single_out(letter, letter);
                     single_out(meant, meant);

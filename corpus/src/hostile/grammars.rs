@@ -156,7 +156,7 @@ const LARK: [(&str, [usize; 3], &str); 25] = [
     ("nested options", [20, 199, 10_000], "start: «[\"a\" »\"b\"«]»"),
     (
         "schemas",
-        [10, 100, 1_000],
+        [100, 1_000, 30_000],
         "start: «r§‖ | »\n«r§: %json {\"type\":\"object\",\"properties\":{\"a§\":{\"type\":\"string\"}}}\n»",
     ),
     ("grammars", [5, 50, 190], "start: «%lark { start: \"a\" »\"b\"«}»"),

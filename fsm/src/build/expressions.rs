@@ -79,7 +79,6 @@ pub(crate) fn build(
         classes: Classes::default(),
         operators: HashMap::default(),
         others: HashMap::default(),
-        printed_others: HashMap::default(),
         dispatches: HashMap::default(),
         body_fragments: HashMap::default(),
         names: HashMap::with_capacity_and_hasher(NAMES, Hashing),
@@ -209,8 +208,7 @@ struct Builder<'g> {
     /// The fragments of regular operators in JSON strings and outside of them, and those of complements of names by the
     /// names.
     operators: HashMap<(ExprId, Option<JsonEscapes>), DraftFragmentId>,
-    others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
-    printed_others: HashMap<Vec<&'g [u8]>, DraftFragmentId>,
+    others: HashMap<JsonEscapes, HashMap<Vec<&'g [u8]>, DraftFragmentId>>,
     /// The fragments of tag dispatches, and of those of their bodies that are no rules.
     dispatches: HashMap<ExprId, DraftFragmentId>,
     body_fragments: HashMap<ExprId, DraftFragmentId>,
@@ -383,16 +381,20 @@ impl<'g> Builder<'g> {
                     return false;
                 };
                 // Different expressions may list the same names, so fragments are found by the names, too.
-                let others = match escapes {
-                    JsonEscapes::Any => &mut self.others,
-                    JsonEscapes::Printed => &mut self.printed_others,
-                };
+                let others = self.others.entry(escapes).or_default();
                 let fragment = match others.get(names.sorted()) {
                     Some(&fragment) => fragment,
                     None => {
                         let rule = item.place.rule;
-                        let fragment =
-                            names.write_others(&mut self.draft, (&mut self.escapes, escapes), rule);
+                        let mut output = Utf8Encoder {
+                            draft: &mut self.draft,
+                            cache: &mut self.utf8,
+                            escapes: &mut self.escapes,
+                        };
+                        let all = (escapes, &[(0, u32::from(char::MAX))][..]);
+                        let any_escape = output.json_class_escapes(&mut self.json, all);
+                        let escapes = (&mut self.escapes, escapes);
+                        let fragment = names.write_others(&mut self.draft, escapes, any_escape, rule);
                         others.insert(names.into_sorted(), fragment);
                         fragment
                     }

@@ -10,7 +10,7 @@
 //! Some parts are left to the build. They are those that only an automaton can decide (intersections,
 //! complements of more than a list of names), those that name tokens, and rules with options.
 
-use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, RuleId};
+use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, JsonEscapes, RuleId};
 
 use crate::ids::Id;
 use crate::options::CompileOptions;
@@ -267,7 +267,10 @@ impl<'g> Survey<'g> {
                     stack.extend(self.grammar.operands(id).iter().map(|&part| ((part, spelling), false)));
                     true
                 }
-                Expr::JsonEscaped(operand, _) if spelling == PLAIN => {
+                Expr::JsonEscaped(operand, escapes) if spelling == PLAIN => {
+                    if escapes == JsonEscapes::Ascii {
+                        self.bytes.range(0x7F, 0x7F);
+                    }
                     stack.push(((operand, JSON), false));
                     true
                 }

@@ -81,16 +81,17 @@ impl Escapes {
         fragment
     }
 
-    /// The escapes of all characters.
-    pub(crate) fn any(&mut self, draft: &mut Draft, escapes: JsonEscapes) -> DraftFragmentId {
+    /// The escapes of all characters, where they are common enough to be written beforehand.
+    pub(crate) fn any(&mut self, draft: &mut Draft, escapes: JsonEscapes) -> Option<DraftFragmentId> {
         let (known, name, scope) = match escapes {
             JsonEscapes::Any => (&mut self.any, "escape", EscapeScope::Any),
             JsonEscapes::Printed => (&mut self.printed, "printed escape", EscapeScope::Printed),
+            JsonEscapes::Needed | JsonEscapes::Ascii => return None,
         };
         if *known == DraftFragmentId::NONE {
             *known = prebuilt_fragment(draft, Some(FragmentName::fixed(name)), |tables| all(tables, scope));
         }
-        *known
+        Some(*known)
     }
 
     /// The fragments of the escapes of all characters, of those that there are.
@@ -120,7 +121,7 @@ impl Escapes {
     /// The escapes of all characters but a few in ASCII, which are sorted.
     pub(crate) fn all_but(&mut self, draft: &mut Draft, excluded: &[u8]) -> DraftFragmentId {
         let known = match *excluded {
-            [] => return self.any(draft, JsonEscapes::Any),
+            [] => self.any(draft, JsonEscapes::Any).unwrap_or(DraftFragmentId::NONE),
             // A table for the usual case: each state inside a name excludes one character.
             [only] => self.all_but_one[usize::from(only & 0x7F)],
             _ => self.all_but.get(excluded).copied().unwrap_or(DraftFragmentId::NONE),

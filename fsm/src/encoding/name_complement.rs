@@ -62,7 +62,11 @@ struct Child {
 impl<'n> NameComplement<'n> {
     /// `None` if the names need the general way.
     pub(crate) fn new(mut names: Vec<&'n [u8]>, escapes: JsonEscapes) -> Option<Self> {
-        let has_escape = |&byte: &u8| escapes == JsonEscapes::Printed && escapes.has_escape(char::from(byte));
+        // The states below write characters beyond ASCII as they are.
+        if escapes == JsonEscapes::Ascii {
+            return None;
+        }
+        let has_escape = |&byte: &u8| escapes != JsonEscapes::Any && escapes.has_escape(char::from(byte));
         let is_plain = names.iter().all(|name| name.is_ascii() && !name.iter().any(has_escape))
             && names.iter().any(|name| !name.is_empty());
         names.sort_unstable();
@@ -79,15 +83,15 @@ impl<'n> NameComplement<'n> {
         self.sorted
     }
 
-    /// Writes a fragment that reads every other text, spelled inside a JSON string.
+    /// Writes a fragment that reads every other text, spelled inside a JSON string; `any_escape` reads all its escapes.
     pub(crate) fn write_others(
         &self,
         draft: &mut Draft,
         (escapes, how): (&mut Escapes, JsonEscapes),
+        any_escape: DraftFragmentId,
         rule: RuleId,
     ) -> DraftFragmentId {
         let (nodes, children) = self.trie(draft, (&mut *escapes, how));
-        let any_escape = escapes.any(draft, how);
         let fragment = prebuilt_fragment(draft, None, |tables| {
             let first = tables.next_state();
             common_states(tables, first, any_escape);
@@ -188,7 +192,7 @@ fn leads(tables: &mut Prebuilt, first: StateId) {
 fn states_of(escapes: JsonEscapes) -> usize {
     match escapes {
         JsonEscapes::Any => 2,
-        JsonEscapes::Printed => 1,
+        JsonEscapes::Printed | JsonEscapes::Needed | JsonEscapes::Ascii => 1,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::program::tables::StateId;
 use crate::text::alphabet::CompressedAlphabet;
 use crate::text::chars::CharArc;
 use crate::text::ids::TextStateId;
-use crate::text::json_encoder::{JsonEncoder, UNESCAPED};
+use crate::text::json_encoder::JsonEncoder;
 use crate::text::measured::{Measured, Step};
 
 /// A class of characters, and the state that they lead to.
@@ -165,14 +165,15 @@ impl Classes {
         let mut ascii = Vec::new();
         // ASCII becomes byte edges of the state itself. Other characters take a fragment that all states with
         // this class call.
-        let unescaped = if escapes.is_some() { &UNESCAPED[..] } else { &[(0, 0x7F)] };
+        let unescaped = escapes.map_or(&[('\0', char::MAX)][..], JsonEscapes::unescaped);
         for &(lo, hi) in unescaped {
-            let hi = hi.min(0x7F);
+            let (lo, hi) = (u32::from(lo), u32::from(hi).min(0x7F));
             let parts = class.iter().filter(|range| range.0 <= hi && range.1 >= lo);
             ascii.extend(parts.map(|range| (low_byte(range.0.max(lo)), low_byte(range.1.min(hi)))));
         }
         let mut wide = DraftFragmentId::NONE;
-        if class.last().is_some_and(|range| range.1 > 0x7F) {
+        let has_wide = unescaped.last().is_some_and(|range| !range.1.is_ascii());
+        if has_wide && class.last().is_some_and(|range| range.1 > 0x7F) {
             wide = output.fragment("characters beyond ASCII", |output, start, end| {
                 let beyond = class.iter().filter(|range| range.1 > 0x7F);
                 let arc = |range: &(u32, u32)| CharArc { lo: range.0.max(0x80), hi: range.1, to: end };

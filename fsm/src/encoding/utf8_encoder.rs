@@ -91,8 +91,10 @@ impl Utf8Encoder<'_> {
     ) -> DraftFragmentId {
         let (escapes, ranges) = class;
         // From the most common class to the general one: everything, one character, a known class.
-        if is_class(ranges, escapes.escaped()) {
-            return self.escapes.any(self.draft, escapes);
+        if is_class(ranges, escapes.escaped())
+            && let Some(fragment) = self.escapes.any(self.draft, escapes)
+        {
+            return fragment;
         }
         if let ([(lo, hi)], JsonEscapes::Any) = (ranges, escapes)
             && let Some(character) = char::from_u32(*lo).filter(|_| lo == hi)

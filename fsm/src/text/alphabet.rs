@@ -7,11 +7,11 @@
 //! characters are the letters' numbers. The result is written over characters again, if that is needed at
 //! all.
 
+use grammask_grammar_ir::JsonEscapes;
 use grammask_grammar_ir::hash::HashMap;
 
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::ids::{LetterId, TextStateId};
-use super::json_encoder::UNESCAPED;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::scalars::code_point;
@@ -86,12 +86,13 @@ impl CompressedAlphabet {
         Self { dfa, ..self }
     }
 
-    /// Which letters hold a character that takes one byte in a JSON string, and outside of them.
+    /// Which letters hold a character that takes one byte in all JSON strings, and outside of them.
     pub(crate) fn letters_of_one_byte(&self) -> IdVec<LetterId, bool> {
         let count = self.atoms.iter().map(|atom| atom.2.index() + 1).max().unwrap_or(0);
         let mut is_short = IdVec::of(false, count);
         for &(lo, hi, letter) in &self.atoms {
-            is_short[letter] |= UNESCAPED.iter().any(|&(first, last)| lo <= last.min(0x7F) && first <= hi);
+            let mut plain = JsonEscapes::Ascii.unescaped().iter();
+            is_short[letter] |= plain.any(|&(first, last)| lo <= u32::from(last) && u32::from(first) <= hi);
         }
         is_short
     }

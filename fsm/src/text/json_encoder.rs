@@ -18,7 +18,7 @@ use crate::ids::{Id, low_byte};
 ///
 /// The [`Spelling`] says with which escapes, and how often (a JSON string inside a JSON string).
 pub(crate) struct JsonEncoder<S> {
-    /// Uniform blocks: (shape, spelling of the digits, target) to state.
+    /// Uniform blocks: (shape, spelling, target) to state.
     blocks: HashMap<(Block, Spelling, S), S>,
     /// States that hold nothing but wide arcs, by spelling and arcs.
     wide: HashMap<(Spelling, Vec<CharArc<S>>), S>,
@@ -30,6 +30,9 @@ impl<S> Default for JsonEncoder<S> {
         Self { blocks: HashMap::default(), wide: HashMap::default(), scratch: Vec::new() }
     }
 }
+
+/// The spelling of a string, and those that lie over it.
+type Level = (JsonEscapes, Spelling);
 
 /// Arcs of more characters than this lead to "everything else".
 const WIDE: u32 = 64;
@@ -66,9 +69,6 @@ impl Block {
         }
     }
 }
-
-/// The characters that need no escape in a JSON string (RFC 8259, section 7).
-pub(crate) const UNESCAPED: [(u32, u32); 3] = [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10_FFFF)];
 
 impl<S: Id> JsonEncoder<S> {
     /// Adds `arcs`, sorted and disjoint, to a state, spelled as JSON.
@@ -108,12 +108,13 @@ impl<S: Id> JsonEncoder<S> {
         output: &mut O,
         from: S,
         arcs: &[CharArc<S>],
-        level: (JsonEscapes, Spelling),
+        level: Level,
     ) {
         let escape = self.any_escape(output, arcs, level);
         let mut spelled = std::mem::take(&mut self.scratch);
         spelled.clear();
-        for (lo, hi) in UNESCAPED {
+        for &(lo, hi) in level.0.unescaped() {
+            let (lo, hi) = (u32::from(lo), u32::from(hi));
             let first = arcs.partition_point(|arc| arc.hi < lo);
             spelled.extend(arcs[first..].iter().take_while(|arc| arc.lo <= hi).map(|arc| CharArc {
                 lo: arc.lo.max(lo),
@@ -121,7 +122,7 @@ impl<S: Id> JsonEncoder<S> {
                 to: arc.to,
             }));
             // The backslash comes between the second and the third range, so the arcs stay sorted.
-            if lo == 0x23 && escape != S::NONE {
+            if hi == 0x5B && escape != S::NONE {
                 spelled.push(single('\\', escape));
             }
         }
@@ -146,15 +147,16 @@ impl<S: Id> JsonEncoder<S> {
         &mut self,
         output: &mut O,
         arcs: &[CharArc<S>],
-        (escapes, outer): (JsonEscapes, Spelling),
+        level: Level,
     ) -> S {
+        let (escapes, outer) = level;
         let escaped = clipped(arcs, escapes.escaped());
         if escaped.is_empty() {
             return S::NONE;
         }
         // Inside another string the backslash is spelled, too, so no shared automaton fits.
         if !outer.is_plain() {
-            return self.escape(output, &escaped, (escapes, outer));
+            return self.escape(output, &escaped, level);
         }
         let state = output.state();
         let mut by_target: Vec<CharArc<S>> = escaped.to_vec();
@@ -162,24 +164,19 @@ impl<S: Id> JsonEncoder<S> {
         let mut class: Vec<(u32, u32)> = Vec::with_capacity(by_target.len());
         for group in by_target.chunk_by(|left, right| left.to == right.to) {
             join_ranges(group, &mut class);
-            let mut write =
-                |output: &mut O, to: S| self.escape(output, &class_arcs(&class, to), (escapes, outer));
+            let mut write = |output: &mut O, to: S| self.escape(output, &class_arcs(&class, to), level);
             if output.shared_escape(state, (escapes, &class), group[0].to, &mut write)
                 == Sharing::NotSupported
             {
-                return self.escape(output, &escaped, (escapes, outer));
+                return self.escape(output, &escaped, level);
             }
         }
         state
     }
 
     /// The state after the backslash.
-    fn escape<O: CharOutput<State = S>>(
-        &mut self,
-        output: &mut O,
-        arcs: &[CharArc<S>],
-        (escapes, outer): (JsonEscapes, Spelling),
-    ) -> S {
+    fn escape<O: CharOutput<State = S>>(&mut self, output: &mut O, arcs: &[CharArc<S>], level: Level) -> S {
+        let (escapes, outer) = level;
         let state = output.state();
         // Eight letters for short escapes at most, and `u`.
         let mut spelled = [single('u', S::NONE); 9];
@@ -194,7 +191,7 @@ impl<S: Id> JsonEncoder<S> {
             }
         }
         let numbered = clipped(arcs, escapes.numbered());
-        let numbers = self.block(output, Block::Escape, 0, &numbered, outer);
+        let numbers = self.block(output, Block::Escape, 0, &numbered, level);
         if numbers != S::NONE {
             spelled[count] = single('u', numbers);
             count += 1;
@@ -212,49 +209,49 @@ impl<S: Id> JsonEncoder<S> {
         block: Block,
         base: u32,
         arcs: &[CharArc<S>],
-        outer: Spelling,
+        level: Level,
     ) -> S {
         let last = base + block.size() - 1;
         let first = arcs.partition_point(|arc| arc.hi < base);
         let arcs = &arcs[first..];
         let Some(&arc) = arcs.first().filter(|arc| arc.lo <= last) else { return S::NONE };
         // Only a block inside one arc is the same everywhere.
-        let key = arc.covers(base, last).then_some((block, outer, arc.to));
+        let key = arc.covers(base, last).then(|| (block, level.1.inside(level.0), arc.to));
         if let Some(&state) = key.and_then(|key| self.blocks.get(&key)) {
             return state;
         }
         let mut digits = [S::NONE; 16];
         match block {
             Block::Hex1 => self.targets(&mut digits, base, arcs),
-            Block::Hex2 => self.fill(output, &mut digits, 0, (Block::Hex1, base), arcs, outer),
-            Block::Hex3 => self.fill(output, &mut digits, 0, (Block::Hex2, base), arcs, outer),
-            Block::Lead2 => self.fill(output, &mut digits, 0, (Block::Lead1, base), arcs, outer),
-            Block::Lead1 => self.fill(output, &mut digits, 0, (Block::Trail, base), arcs, outer),
+            Block::Hex2 => self.fill(output, &mut digits, 0, (Block::Hex1, base), arcs, level),
+            Block::Hex3 => self.fill(output, &mut digits, 0, (Block::Hex2, base), arcs, level),
+            Block::Lead2 => self.fill(output, &mut digits, 0, (Block::Lead1, base), arcs, level),
+            Block::Lead1 => self.fill(output, &mut digits, 0, (Block::Trail, base), arcs, level),
             // The digits after `\u`. `D` is apart: `\uD000` to `\uD7FF` are characters, and `\uD800` to
             // `\uDBFF` are the first halves of pairs.
             Block::Escape => {
-                self.fill(output, &mut digits, 0, (Block::Hex3, 0), arcs, outer);
-                digits[0xD] = self.block(output, Block::AfterD, 0, arcs, outer);
+                self.fill(output, &mut digits, 0, (Block::Hex3, 0), arcs, level);
+                digits[0xD] = self.block(output, Block::AfterD, 0, arcs, level);
             }
             // Eight digits for characters, four for the blocks of the first halves, and none for the second
             // ones: a second half alone is no character.
             Block::AfterD => {
-                self.fill(output, &mut digits[..8], 0, (Block::Hex2, 0xD000), arcs, outer);
-                self.fill(output, &mut digits[..12], 8, (Block::Lead2, 0x1_0000), arcs, outer);
+                self.fill(output, &mut digits[..8], 0, (Block::Hex2, 0xD000), arcs, level);
+                self.fill(output, &mut digits[..12], 8, (Block::Lead2, 0x1_0000), arcs, level);
             }
             // The second half of a pair is `\uDC00` to `\uDFFF`, so its digit after `D` is one of the last
             // four.
-            Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, outer),
+            Block::Trail => self.fill(output, &mut digits, 12, (Block::Hex2, base), arcs, level),
         }
-        let mut state = self.digits(output, &digits, outer);
+        let mut state = self.digits(output, &digits, level);
         // A trail is reached over `\uD` or `\ud`, which is written backwards from its state.
         if block == Block::Trail && state != S::NONE {
             for character in ['D', 'u', '\\'] {
                 let next = output.state();
                 let lower = character.to_ascii_lowercase();
                 let arcs = [single(character, state), single(lower, state)];
-                let distinct = if lower == character { &arcs[..1] } else { &arcs[..] };
-                self.spell(output, next, distinct, outer);
+                let has_one = lower == character || level.0.is_lower_case();
+                self.spell(output, next, &arcs[usize::from(has_one)..], level.1);
                 state = next;
             }
         }
@@ -280,7 +277,7 @@ impl<S: Id> JsonEncoder<S> {
         skip: usize,
         (block, base): (Block, u32),
         arcs: &[CharArc<S>],
-        outer: Spelling,
+        level: Level,
     ) {
         let mut index = 0;
         // Blocks inside one arc have one state. It is kept here for the next digit, without a look-up.
@@ -294,7 +291,7 @@ impl<S: Id> JsonEncoder<S> {
             let Some(arc) = arcs.get(index) else { break };
             *digit = match known {
                 Some((inside, state)) if inside == index && arc.covers(lo, hi) => state,
-                _ => self.block(output, block, lo, &arcs[index..], outer),
+                _ => self.block(output, block, lo, &arcs[index..], level),
             };
             if arc.covers(lo, hi) {
                 known = Some((index, *digit));
@@ -302,11 +299,19 @@ impl<S: Id> JsonEncoder<S> {
         }
     }
 
-    /// A state that reads one hexadecimal digit, in either case, or [`Id::NONE`] if no digit leads anywhere.
-    fn digits<O: CharOutput<State = S>>(&mut self, output: &mut O, digits: &[S; 16], outer: Spelling) -> S {
+    /// A state that reads one hexadecimal digit, or [`Id::NONE`] if no digit leads anywhere.
+    fn digits<O: CharOutput<State = S>>(
+        &mut self,
+        output: &mut O,
+        digits: &[S; 16],
+        (escapes, outer): Level,
+    ) -> S {
         let mut arcs = [single('0', S::NONE); 22];
         let mut count = 0;
         for (zero, range) in [('0', 0..10usize), ('A', 10..16), ('a', 10..16)] {
+            if zero == 'A' && escapes.is_lower_case() {
+                continue;
+            }
             for (digit, code) in range.zip(u32::from(zero)..) {
                 let to = digits[digit];
                 if to == S::NONE {

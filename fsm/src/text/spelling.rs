@@ -2,8 +2,8 @@
 
 use grammask_grammar_ir::JsonEscapes;
 
-/// The spellings that lie over a text, a JSON string inside a JSON string having two: two bits each, the innermost in the
-/// lowest place.
+/// The spellings that lie over a text, a JSON string inside a JSON string having two: three bits each, the innermost in
+/// the lowest place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Spelling(u32);
 
@@ -19,18 +19,22 @@ impl Spelling {
         let code = match escapes {
             JsonEscapes::Any => 1,
             JsonEscapes::Printed => 2,
+            JsonEscapes::Needed => 3,
+            JsonEscapes::Ascii => 4,
         };
-        Self(self.0 << 2 | code)
+        Self(self.0 << 3 | code)
     }
 
     /// The spelling of the text itself, and those that lie over it.
     pub(crate) fn innermost(self) -> Option<(JsonEscapes, Self)> {
-        let escapes = match self.0 & 0b11 {
+        let escapes = match self.0 & 0b111 {
             0 => return None,
             1 => JsonEscapes::Any,
-            _ => JsonEscapes::Printed,
+            2 => JsonEscapes::Printed,
+            3 => JsonEscapes::Needed,
+            _ => JsonEscapes::Ascii,
         };
-        Some((escapes, Self(self.0 >> 2)))
+        Some((escapes, Self(self.0 >> 3)))
     }
 
     pub(crate) fn is_plain(self) -> bool {
@@ -44,6 +48,6 @@ impl Spelling {
 
     /// Strings inside one another.
     pub(crate) fn levels(self) -> u32 {
-        (u32::BITS - self.0.leading_zeros()).div_ceil(2)
+        (u32::BITS - self.0.leading_zeros()).div_ceil(3)
     }
 }

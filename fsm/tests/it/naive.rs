@@ -85,7 +85,12 @@ impl Round<'_> {
             Expr::JsonEscaped(operand, escapes) => (start..=self.text.len())
                 .filter(|&end| {
                     let inside = &self.text[start..end];
-                    let is_spelled = escapes == JsonEscapes::Any || is_printed(inside);
+                    let is_spelled = match escapes {
+                        JsonEscapes::Any => true,
+                        JsonEscapes::Printed => is_printed(inside),
+                        JsonEscapes::Needed => is_dumped(inside, false),
+                        JsonEscapes::Ascii => is_dumped(inside, true),
+                    };
                     decode(inside)
                         .filter(|_| is_spelled)
                         .is_some_and(|decoded| matches(self.grammar, operand, decoded.as_bytes()))
@@ -135,6 +140,20 @@ fn is_printed(inside: &[u8]) -> bool {
         rest = rest.get(at + 2..).unwrap_or_default();
     }
     true
+}
+
+/// Whether Python's encoder writes the inside of a JSON string so, in ASCII or not.
+fn is_dumped(inside: &[u8], in_ascii: bool) -> bool {
+    let Some(text) = decode(inside) else { return false };
+    let mut written = serde_json::to_string(&text).expect("a text");
+    if in_ascii {
+        let escaped = |character: char| match character {
+            ' '..='~' => character.to_string(),
+            _ => character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect(),
+        };
+        written = written.chars().map(escaped).collect();
+    }
+    written.as_bytes()[1..written.len() - 1] == *inside
 }
 
 /// The text that the inside of a JSON string stands for.

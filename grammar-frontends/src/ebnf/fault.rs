@@ -160,7 +160,7 @@ fn argument_hint(name: &str) -> &'static str {
         }
         "Substring" => "write `Substring(\"chunk\", \"chunk\")`: strings",
         _ => {
-            "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes(\"..\")`"
+            "write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)`, `JsonNeeded(e)`, `JsonAscii(e)` or `Bytes(\"..\")`"
         }
     }
 }

@@ -20,8 +20,10 @@
 //! - `a & b` is what both match, and binds tighter than `|`; `~a?` is every text that `a?` does not match. Both need
 //!   operands that are regular, as [`Expr::Intersection`](grammask_grammar_ir::Expr::Intersection) says.
 //! - `(=a)` at the end of a rule is a lookahead. It is kept and changes nothing.
-//! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)` are the regular operators of
-//!   [`Expr`](grammask_grammar_ir::Expr), `Bytes("..\xHH..")` is a byte string (exactly two digits a byte).
+//! - `Intersection(a, b)`, `Complement(a)`, `JsonEscaped(a)`, `JsonPrinted(a)`, `JsonNeeded(a)`, `JsonAscii(a)` are
+//!   the regular operators of [`Expr`](grammask_grammar_ir::Expr), the last four by their
+//!   [`JsonEscapes`](grammask_grammar_ir::JsonEscapes). `Bytes("..\xHH..")` is a byte string (exactly two digits a
+//!   byte).
 //! - `Permutation(s, Required(a), Optional(b), Repeatable(c), ""{1,3})` are parts in any order with `s` between any
 //!   two, here one to three of them; the bounds may be left out. There is at least one.
 //!

@@ -92,6 +92,8 @@ impl Macro {
             "Complement" => Macro::Complement,
             "JsonEscaped" => Macro::JsonEscaped(JsonEscapes::Any),
             "JsonPrinted" => Macro::JsonEscaped(JsonEscapes::Printed),
+            "JsonNeeded" => Macro::JsonEscaped(JsonEscapes::Needed),
+            "JsonAscii" => Macro::JsonEscaped(JsonEscapes::Ascii),
             "Permutation" => Macro::Permutation,
             "Required" => Macro::Part(Occurrence::Required),
             "Optional" => Macro::Part(Occurrence::Optional),

@@ -1,5 +1,6 @@
 //! The options of a caller.
 
+pub use grammask_grammar_ir::JsonEscapes as Escapes;
 use grammask_grammar_ir::{Interrupt, setters};
 
 use super::retriever::Retriever;
@@ -20,7 +21,8 @@ pub struct JsonSchemaOptions {
     pub objects: Objects,
     /// Whether names that a schema does not declare may occur twice. Default: [`FreeNames::MayRepeat`].
     pub free_names: FreeNames,
-    /// How the characters of strings and names are spelled. Default: [`Escapes::Printed`].
+    /// How the characters of strings and names are spelled. Default: [`Escapes::Printed`]. Other notations than JSON have
+    /// spellings of their own.
     pub escapes: Escapes,
     /// How numbers are spelled. Default: [`Numbers::Printed`] with at most 64 digits.
     pub numbers: Numbers,
@@ -203,24 +205,6 @@ pub enum FreeNames {
     /// free member at most, there is nothing to repeat. Other names are compared while a text is written; refused are
     /// objects with fewer names than members, and schemas that are parts of other grammars.
     Unique,
-}
-
-/// How the characters of strings and names are spelled. Other notations than JSON have spellings of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Escapes {
-    /// As serialisers print: what needs an escape has the shortest, as with [`Needed`](Self::Needed). `&`, `<`, `>`,
-    /// U+007F and all characters beyond ASCII may be written as `\uxxxx` too, in digits of either case, and so may
-    /// U+0008 and U+000C.
-    Printed,
-    /// As JSON allows: `"a"`, `"\u0061"`.
-    Any,
-    /// Only what needs an escape has one, and the shortest: `\"`, `\\`, `\n`, `\u001f`. So
-    /// `json.dumps(value, ensure_ascii=False)` writes.
-    Needed,
-    /// As [`Needed`](Self::Needed), and what is no printable character of ASCII is `\uxxxx` in lower case, beyond
-    /// U+FFFF a pair of them. So `json.dumps(value)` writes.
-    Ascii,
 }
 
 /// How numbers are spelled.

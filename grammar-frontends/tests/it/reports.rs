@@ -463,7 +463,7 @@ fn structure() {
        │          ─────┬────
        │               ╰────── here
        │
-       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes("..")`
+       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)`, `JsonNeeded(e)`, `JsonAscii(e)` or `Bytes("..")`
     ───╯
 
     [ebnf/empty-alternative] Error: there is nothing here to match
@@ -483,7 +483,7 @@ fn structure() {
        │                                              ──┬──
        │                                                ╰──── here
        │
-       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)` or `Bytes("..")`
+       │ Help: write `Intersection(e, e)`, `Complement(e)`, `JsonEscaped(e)`, `JsonPrinted(e)`, `JsonNeeded(e)`, `JsonAscii(e)` or `Bytes("..")`
     ───╯
 
     [ebnf/unexpected] Error: `root` cannot stand here

@@ -143,6 +143,9 @@ fn words_under_a_bound() {
     }
 }
 
+/// The spellings of strings.
+const SPELLINGS: [&str; 4] = ["JsonEscaped", "JsonPrinted", "JsonNeeded", "JsonAscii"];
+
 /// Patterns with a bound on their length, in strings and outside of them, in repeats and in recursion.
 #[test]
 fn measured_texts() {
@@ -156,7 +159,9 @@ fn measured_texts() {
     for (pattern, length) in patterns {
         let bounded = format!("Intersection({pattern}, [^]{length})");
         let inside = format!("JsonEscaped(Intersection({pattern}, [^\"\\\\\\x00-\\x1f]*, [^]{length}))");
-        check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" JsonEscaped({bounded}) \"\\\"\""));
+        for spelled in SPELLINGS {
+            check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" {spelled}({bounded}) \"\\\"\""));
+        }
         check(&format!("{OBJECT}\nname ::= text\ntext ::= \"\\\"\" {inside} \"\\\"\""));
         check(&format!("root ::= \"{{\" (text \",\"){{0,9}} text \"}}\"\ntext ::= {bounded}"));
         check(&format!(
@@ -167,10 +172,14 @@ fn measured_texts() {
 
 #[test]
 fn excluded_names() {
-    check(&format!(
-        "{OBJECT}\nname ::= \"\\\"\" JsonEscaped(Complement(\"ab\" | \"abba\" | \"b\" | \"é\")) \"\\\"\"\n\
-         text ::= \"\\\"\" JsonEscaped([^]*) \"\\\"\""
-    ));
+    for spelled in SPELLINGS {
+        for names in ["\"ab\" | \"abba\" | \"b\" | \"é\"", "\"ab\" | \"abba\" | \"b\" | \"}\""] {
+            check(&format!(
+                "{OBJECT}\nname ::= \"\\\"\" {spelled}(Complement({names})) \"\\\"\"\n\
+                 text ::= \"\\\"\" {spelled}([^]*) \"\\\"\""
+            ));
+        }
+    }
 }
 
 /// Tokens that open a string are known beforehand, by themselves and behind a space.

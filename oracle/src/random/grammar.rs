@@ -307,7 +307,7 @@ impl Writer<'_> {
             }
             Some(11) => {
                 let operand = self.expr(depth - 1, text);
-                let escapes = [JsonEscapes::Any, JsonEscapes::Printed][usize::from(self.rng.percent(50))];
+                let escapes = JsonEscapes::ALL[self.rng.below(JsonEscapes::ALL.len())];
                 self.builder.json_escaped_as(operand, escapes)
             }
             Some(12) => self.tag_dispatch(depth - 1),

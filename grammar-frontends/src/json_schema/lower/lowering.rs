@@ -86,8 +86,6 @@ pub(super) struct SchemaLowering<'s> {
     /// How many products of texts with a length may still be measured.
     pub(super) measures_left: u32,
     pub(super) shared: HashMap<&'static str, RuleId>,
-    /// Texts with the escapes that the caller wants, where these are not all.
-    pub(super) spelled: HashMap<ExprId, ExprId>,
     /// Automata of whole numbers, with the rules of their states.
     pub(super) residues: HashMap<Residues, (DigitAutomaton, Vec<RuleId>)>,
     /// The marks between which items of arrays and members of objects are, where they are not JSON.
@@ -147,7 +145,6 @@ pub(crate) fn lower<'s>(
         measures_left: MAX_MEASURES,
         patterns: HashMap::default(),
         shared: HashMap::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
-        spelled: HashMap::default(),
         residues: HashMap::default(),
         marked: match syntax {
             ValueSyntax::Markup(markup) if markup.inside == NestedValues::Marked => Some(markup),
