@@ -263,6 +263,17 @@ pub(crate) fn dependent<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result
         // An optional member that nothing satisfies: the name is absent.
         let absent = ObjectShape::with_property(name, GoalId::NEVER, Presence::Optional);
         let mut cases = NormalForm::any();
+        if let Some(tag) = tag_of(n, &holds) {
+            let others = n.algebra.goals.not(tag.value);
+            let other = ObjectShape::with_property(tag.name, others, Presence::Required);
+            cases.objects = vec![n.conjoined(&other, &absent)];
+            cases.objects.extend(holds.objects);
+            norm = match n.conjoin(&norm, &cases) {
+                Ok(norm) => norm,
+                Err(_) => return too_many(n, node, keyword),
+            };
+            continue;
+        }
         cases.objects = vec![present];
         let mut cases =
             match cases.and(&NormalForm { objects: holds.objects, ..NormalForm::any() }, &mut n.algebra) {
@@ -276,6 +287,24 @@ pub(crate) fn dependent<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result
         };
     }
     Ok(norm)
+}
+
+/// The only member that objects are about, where it is one of some scalars: the kind of the object, mostly. Cases by its
+/// values stay few where many names depend on them.
+fn tag_of<'s>(n: &mut Normalizer<'s>, norm: &NormalForm<'s>) -> Option<Property<'s>> {
+    let [shape] = norm.objects.as_slice() else { return None };
+    let [property] = shape.properties.as_slice() else { return None };
+    let is_alone = ObjectShape { properties: Vec::new(), ..shape.clone() }.is_any();
+    if !is_alone || property.presence == Presence::Required {
+        return None;
+    }
+    let values = n.known_norm(property.value)?;
+    let is_listed = !values.is_never()
+        && values.arrays.is_empty()
+        && values.objects.is_empty()
+        && values.numbers.iter().all(|shape| shape.values.is_some())
+        && values.strings.iter().all(|shape| shape.values.is_some());
+    is_listed.then(|| property.clone())
 }
 
 fn too_many<'s>(n: &mut Normalizer<'s>, node: NodeId, keyword: &str) -> Result<NormalForm<'s>> {

@@ -5,6 +5,8 @@
 //! patterns ask for. The search looks into those, to a bounded depth. A shape without a proof counts as
 //! inhabited.
 
+use std::rc::Rc;
+
 use super::normalizer::Normalizer;
 use crate::json_schema::sets::array_shape::ArrayShape;
 use crate::json_schema::sets::goals::GoalId;
@@ -86,14 +88,19 @@ impl<'s> Normalizer<'s> {
         if depth == 0 || goal == GoalId::ANY {
             return goal == GoalId::NEVER;
         }
+        self.known_norm(goal).is_some_and(|norm| self.surely_empty(&norm, depth - 1))
+    }
+
+    /// The normal form of a goal, unless it cannot be read here: it refers back to one that is being read, or proofs are
+    /// nested too deep.
+    pub(crate) fn known_norm(&mut self, goal: GoalId) -> Option<Rc<NormalForm<'s>>> {
         if self.waiting_proofs >= MAX_NESTED_PROOFS {
-            return false;
+            return None;
         }
         self.waiting_proofs += 1;
         let norm = self.norm(goal);
         self.waiting_proofs -= 1;
-        // A schema that cannot be read here (it refers back to the one that is being read) proves nothing.
-        norm.is_ok_and(|norm| self.surely_empty(&norm, depth - 1))
+        norm.ok()
     }
 
     fn array_surely_empty(&mut self, shape: &ArrayShape, depth: u32) -> bool {
