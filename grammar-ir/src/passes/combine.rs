@@ -9,7 +9,7 @@ use crate::grammar::Node;
 use crate::hash::HashMap;
 use crate::ids::{ExprId, RuleId};
 
-use super::rewrite::{Copy, copy, copy_rules};
+use super::rewrite::{Copy, copy_expr, copy_rules};
 
 /// The grammar of a text of the first grammar, followed by one of the second, and so on; of the empty text if
 /// there are none. The root is `root`; rules whose names clash get a number.
@@ -83,26 +83,5 @@ pub fn append_body(builder: &mut GrammarBuilder, grammar: &Grammar) -> Option<Ex
     if grammar.nodes.iter().any(|node| matches!(node, Node::Rule(_))) {
         return None;
     }
-    let root = grammar.rule(grammar.root()).body();
-    let mut copied = HashMap::default();
-    let mut stack = vec![root];
-    // An expression stays on the stack until its operands are copied, and is found there a second time. Expressions
-    // form no circle.
-    while let Some(&id) = stack.last() {
-        let operands = grammar.operands(id);
-        let waiting = stack.len();
-        if !copied.contains_key(&id) {
-            stack.extend(operands.iter().filter(|&operand| !copied.contains_key(operand)));
-        }
-        if stack.len() > waiting {
-            continue;
-        }
-        stack.pop();
-        if copied.contains_key(&id) {
-            continue;
-        }
-        let operands: Vec<ExprId> = operands.iter().map(|operand| copied[operand]).collect();
-        copied.insert(id, copy(builder, grammar.expr(id), &operands));
-    }
-    copied.get(&root).copied()
+    Some(copy_expr(builder, grammar, grammar.rule(grammar.root()).body()))
 }

@@ -67,6 +67,11 @@ pub(super) fn copy_rules(
     Ok(())
 }
 
+/// Copies an expression that refers to no rules.
+pub(super) fn copy_expr(builder: &mut GrammarBuilder, grammar: &Grammar, root: ExprId) -> ExprId {
+    Copier { grammar, builder, rules: &[], exprs: vec![None; grammar.expr_count()] }.copy(root, &mut Copy)
+}
+
 /// The same expression in another arena.
 pub(super) fn copy(builder: &mut GrammarBuilder, expr: Expr<'_>, operands: &[ExprId]) -> ExprId {
     match expr {

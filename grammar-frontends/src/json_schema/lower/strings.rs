@@ -72,6 +72,9 @@ impl<'s> SchemaLowering<'s> {
         let tests = &self.normalizer.algebra.tests;
         let format = tests.format_of(*test)?;
         let is_bounded = || {
+            if (shape.min, shape.max) == (0, None) {
+                return false;
+            }
             let (least, most) = tests.length_range(*test, Approximation::Within).unwrap_or_default();
             shape.min > least || shape.max.is_some_and(|max| most.is_none_or(|most| max < most))
         };
