@@ -91,7 +91,7 @@ pub use program::expanded_suffixes::{ExpandedSuffixes, FollowAnswer};
 pub use program::fragment_name::FragmentName;
 pub use program::left_corners::{CornerCall, Cycle, LeftCorners};
 pub use program::tables::{
-    ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role, State,
-    StateId, SubProgramCounts, TokenEdge, TokenLabel, TokenSide,
+    BuildCost, ByteEdge, Call, Count, Fragment, FragmentId, LabelId, Options, Permutation, Program, Role,
+    State, StateId, SubProgramCounts, TokenEdge, TokenLabel, TokenSide,
 };
 pub use template::program_template::{ProgramTemplate, TemplateArm};

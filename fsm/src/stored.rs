@@ -15,7 +15,7 @@ use crate::passes::left_recursion::on_cycles;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::missing_parts::MissingParts;
 use crate::program::sub_programs::SubPrograms;
-use crate::program::tables::StateRow;
+use crate::program::tables::{BuildCost, StateRow};
 use crate::program::tables::{
     ByteEdge, Call, Fragment, FragmentId, Permutation, Program, Role, State, StateId, TokenEdge, TokenLabel,
 };
@@ -110,6 +110,7 @@ impl TryFrom<Unchecked> for Program {
             byte_classes,
             sub_programs: SubPrograms::none(),
             corners: OnceBox::new(),
+            cost: BuildCost::default(),
         };
         let sorted = |state: StateId| program.state(state).bytes.is_sorted();
         require(state_ids(&program).all(sorted), "the order of byte edges")?;

@@ -144,7 +144,7 @@ const OPERATORS: [(&str, [usize; 3], &str); 29] = [
 ];
 
 /// Constructs that Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 25] = [
+const LARK: [(&str, [usize; 3], &str); 28] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
@@ -154,6 +154,21 @@ const LARK: [(&str, [usize; 3], &str); 25] = [
     ("captures of nothing", [400, 4_000, 40_000], "start: «r§‖ »\n«r§[capture]: /[a-z]*/\n»"),
     ("nested groups", [20, 199, 10_000], "start: «(»\"a\"«)*»"),
     ("nested options", [20, 199, 10_000], "start: «[\"a\" »\"b\"«]»"),
+    (
+        "schemas of conditions",
+        [10, 100, 10_000],
+        "start: «r§‖ | »\n«r§: %json {\"type\":\"object\",\"dependentRequired\":{\"a§\":[\"b§\"],\"c§\":[\"d§\"],\"e§\":[\"f§\"],\"g§\":[\"h§\"],\"i§\":[\"j§\"],\"k§\":[\"l§\"],\"m§\":[\"n§\"],\"o§\":[\"p§\"],\"q§\":[\"r§\"]}}\n»",
+    ),
+    (
+        "schemas of patterns",
+        [10, 100, 10_000],
+        "start: «r§‖ | »\n«r§: %json {\"type\":\"string\",\"pattern\":\"^[ab]*a[ab]{9}§$\",\"not\":{\"pattern\":\"a.*§b\"}}\n»",
+    ),
+    (
+        "schemas of dates",
+        [10, 100, 10_000],
+        "start: «r§‖ | »\n«r§: %json {\"properties\":{\"d§\":{\"format\":\"date-time\"}}}\n»",
+    ),
     (
         "schemas",
         [100, 1_000, 30_000],

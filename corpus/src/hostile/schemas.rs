@@ -21,7 +21,7 @@ const HOLDERS: [(&str, &str); 14] = [
 ];
 
 /// The part at that place, and the size of a step.
-const HELD: [(&str, &str); 16] = [
+const HELD: [(&str, &str); 17] = [
     ("string", r#"{"const":"word§ and more"}"#),
     ("integer", r#"{"const":§}"#),
     ("enum", r#"{"enum":["a§",§,null,[§]]}"#),
@@ -41,6 +41,10 @@ const HELD: [(&str, &str); 16] = [
     ("array", r#"{"type":"array","items":{"const":§},"minItems":§}"#),
     ("counted members", r#"{"type":"object","minProperties":§,"propertyNames":{"maxLength":1§}}"#),
     ("dependent", r#"{"dependentRequired":{"p§":["p¶"]}}"#),
+    (
+        "conditions",
+        r#"{"type":"object","dependentRequired":{"a§":["b§"],"c§":["d§"],"e§":["f§"],"g§":["h§"],"i§":["j§"],"k§":["l§"],"m§":["n§"],"o§":["p§"],"q§":["r§"]}}"#,
+    ),
 ];
 
 /// Which sizes a holder has for ordinary members, and for those that combine with one another.

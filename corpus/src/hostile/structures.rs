@@ -3,7 +3,7 @@
 use super::shape::{Shape, Syntax};
 
 /// The inside of a tag.
-const CONTENTS: [(&str, &str); 6] = [
+const CONTENTS: [(&str, &str); 8] = [
     (
         "schema",
         r#"{"type":"json_schema","json_schema":{"type":"object","properties":{"a§":{"type":"string","maxLength":§}}}}"#,
@@ -11,6 +11,14 @@ const CONTENTS: [(&str, &str); 6] = [
     (
         "equal schema",
         r#"{"type":"json_schema","json_schema":{"type":"object","properties":{"a":{"enum":["b","c"]}}}}"#,
+    ),
+    (
+        "conditions",
+        r#"{"type":"json_schema","json_schema":{"type":"object","dependentRequired":{"a§":["b§"],"c§":["d§"],"e§":["f§"],"g§":["h§"],"i§":["j§"],"k§":["l§"],"m§":["n§"],"o§":["p§"],"q§":["r§"]}}}"#,
+    ),
+    (
+        "patterns",
+        r#"{"type":"json_schema","json_schema":{"type":"string","pattern":"^[ab]*a[ab]{9}§$","not":{"pattern":"a.*§b"}}}"#,
     ),
     ("text", r#"{"type":"any_text","excludes":["x§"]}"#),
     ("grammar", r#"{"type":"grammar","grammar":"root ::= \"a§\" root? [a-z]"}"#),

@@ -52,10 +52,12 @@ fn growth<B: BuildBackend>(shape: &Shape, compiler: &Compiler<B>) -> Option<Stri
 /// All shapes take minutes where code is not optimised; one of this many is some seconds.
 const STEP: usize = 13;
 
-fn check<B: BuildBackend>(compiler: &Compiler<B>, first: usize) {
-    let step = if std::env::var_os("GRAMMASK_FULL_BOUNDS").is_some() { 1 } else { STEP };
+/// Checks the shapes whose names have a certain remainder: a new shape moves no other one in or out.
+fn check<B: BuildBackend>(compiler: &Compiler<B>, remainder: usize) {
+    let is_full = std::env::var_os("GRAMMASK_FULL_BOUNDS").is_some();
+    let is_chosen = |name: &str| is_full || name.bytes().map(usize::from).sum::<usize>() % STEP == remainder;
     let shapes = shapes();
-    let some = shapes.iter().skip(first % step).step_by(step);
+    let some = shapes.iter().filter(|shape| is_chosen(&shape.name));
     let found: Vec<String> = some.filter_map(|shape| growth(shape, compiler)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -70,12 +72,12 @@ fn builder() -> CompilerBuilder {
 
 #[test]
 fn allocations_on_earley_grow_as_the_input_does() {
-    check(&builder().build(), 0);
+    check(&builder().build(), 2);
 }
 
 #[test]
 fn allocations_on_pda_grow_as_the_input_does() {
-    check(&builder().backend::<grammask_pda::Engine>().build(), 6);
+    check(&builder().backend::<grammask_pda::Engine>().build(), 9);
 }
 
 #[test]

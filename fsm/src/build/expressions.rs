@@ -31,7 +31,7 @@ use crate::error::Failure;
 use crate::ids::{Id, IdVec, MAX_NUMBERS, PartId, low_byte};
 use crate::link::scope::{Parts, Scope};
 use crate::options::CompileOptions;
-use crate::program::tables::{Count, TokenSide};
+use crate::program::tables::{BuildCost, Count, TokenSide};
 use crate::text::chars::CharArc;
 use crate::text::dfa::RangeDfa;
 use crate::text::evaluate::{Evaluator, Value};
@@ -103,7 +103,11 @@ pub(crate) fn build(
         builder.fragment(job).map_err(|failure| failure.in_rule(grammar.rule(job.rule).name()))?;
         next += 1;
     }
-    let Builder { draft, plain_rules, counted, escapes, .. } = builder;
+    let Builder { mut draft, plain_rules, counted, escapes, evaluator, .. } = builder;
+    draft.cost = BuildCost {
+        text_steps: evaluator.spent(),
+        states: draft.states.len() + draft.prebuilt.next_state().index(),
+    };
     Ok((draft, Places { rules: plain_rules, counted, any_escape: escapes.known_any() }))
 }
 

@@ -12,7 +12,7 @@ use crate::draft::names::Names;
 use crate::draft::prebuilt::{Prebuilt, PrebuiltFragment};
 use crate::ids::{Id, IdVec, PartId};
 use crate::program::fragment_name::FragmentName;
-use crate::program::tables::{Count, LabelId};
+use crate::program::tables::{BuildCost, Count, LabelId};
 
 /// The label of an edge, in 32 bits: a byte range, a text in a JSON string, a token label, a fragment, or
 /// nothing. Ordered: byte ranges by start come first, then epsilon, then texts, token labels, and calls.
@@ -169,6 +169,7 @@ pub(crate) struct Draft {
     pub(crate) names: Names,
     /// The fragment that new states belong to.
     pub(crate) current: DraftFragmentId,
+    pub(crate) cost: BuildCost,
     /// Parts that match nothing: the states that they begin in, which may lead nowhere, and their rules where those
     /// are not their fragments'.
     pub(crate) dead_parts: Vec<(DraftStateId, Option<RuleId>)>,

@@ -59,6 +59,7 @@ pub(crate) fn emit(
         ),
         labels,
         fragments: Vec::with_capacity(numbering.fragments.len()),
+        cost: draft.cost,
         ..Program::empty()
     };
     let names = rule_names(&draft, &numbering, grammar);

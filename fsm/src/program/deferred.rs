@@ -17,7 +17,7 @@ use grammask_grammar_ir::PerProcess;
 
 use crate::error::{AutomataError, Failure};
 use crate::program::byte_classes::ByteClasses;
-use crate::program::tables::{Program, TokenLabel};
+use crate::program::tables::{BuildCost, Program, TokenLabel};
 
 /// Work that ends in a program. The facts of the footprint must be those of the program; it is an error if they are not.
 /// The size may be another one.
@@ -93,6 +93,12 @@ impl DeferredProgram {
             Some(Ok(compiled)) => compiled.bytes,
             _ => self.footprint.bytes,
         }
+    }
+
+    /// The work of compiling it; none while it waits.
+    pub fn cost(&self) -> BuildCost {
+        let compiled = self.compiled.get().and_then(|compiled| compiled.as_ref().ok());
+        compiled.map_or(BuildCost::default(), |compiled| compiled.program.cost)
     }
 
     /// Whether others may refer to it: it reads something, does not begin with itself, and refers to nothing.

@@ -29,6 +29,7 @@ impl Program {
             byte_classes: _,
             sub_programs: _,
             corners: _,
+            cost: _,
         } = &*self.whole().unwrap_or(Cow::Borrowed(self));
         let mut words = Words { hash: Xxh3::new(), buffer: Vec::with_capacity(BUFFER) };
         // The number goes up when the words mean something else.

@@ -273,6 +273,19 @@ pub struct Program {
     pub(crate) sub_programs: SubPrograms,
     /// Found when first asked for.
     pub(crate) corners: OnceBox<LeftCorners>,
+    /// Nothing where it was loaded.
+    pub(crate) cost: BuildCost,
+}
+
+/// The work of compiling a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BuildCost {
+    /// Steps of work on intersections and complements, of which [`TextLimits`](crate::TextLimits) bounds the sum for one
+    /// grammar.
+    pub text_steps: usize,
+    /// States that were written, before equal ones were merged.
+    pub states: usize,
 }
 
 /// Where a state's edges begin; they end where the next state's begin. The table has one row more than
@@ -510,6 +523,7 @@ impl Program {
             byte_classes: ByteClasses::from_ranges([]),
             sub_programs: SubPrograms::none(),
             corners: OnceBox::new(),
+            cost: BuildCost::default(),
         }
     }
 
@@ -538,6 +552,7 @@ impl Program {
             byte_classes: self.byte_classes.clone(),
             sub_programs: SubPrograms::none(),
             corners: OnceBox::new(),
+            cost: self.cost,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use grammask_grammar_ir::Interrupt;
 
-use crate::error::Failure;
+use crate::error::{AutomataError, Failure};
 use crate::options::TextLimits;
 
 /// Counts work against limits.
@@ -51,10 +51,7 @@ impl Meter {
         if self.spent > limit {
             return Err(failure);
         }
-        let limit = self.limits.max_total_steps;
-        let (what, knob) =
-            ("steps of work on the grammar's intersections and complements", "text.max_total_steps");
-        if self.total() > limit { Err(Failure::Limit { what, limit, knob: Some(knob) }) } else { Ok(()) }
+        check_total(self.total(), &self.limits)
     }
 
     pub(crate) fn states(&self, states: usize) -> Result<(), Failure> {
@@ -73,5 +70,24 @@ impl Meter {
     fn check(&self, states: usize, limit: usize) -> Result<(), Failure> {
         let failure = Failure::Limit { what: "states for its text", limit, knob: Some("text.max_states") };
         if states > limit { Err(failure) } else { Ok(()) }
+    }
+}
+
+fn check_total(steps: usize, limits: &TextLimits) -> Result<(), Failure> {
+    let (what, knob) =
+        ("steps of work on the grammar's intersections and complements", "text.max_total_steps");
+    let limit = limits.max_total_steps;
+    if steps > limit { Err(Failure::Limit { what, limit, knob: Some(knob) }) } else { Ok(()) }
+}
+
+impl TextLimits {
+    /// Whether programs that together took so many [steps](crate::BuildCost::text_steps) are within the limit on all
+    /// of a grammar.
+    ///
+    /// # Errors
+    ///
+    /// As one grammar that takes so many.
+    pub fn check_total(&self, steps: usize) -> Result<(), AutomataError> {
+        check_total(steps, self).map_err(Failure::alone)
     }
 }

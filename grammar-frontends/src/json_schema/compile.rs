@@ -17,7 +17,7 @@ use super::report::Report;
 use super::sets::goals::{Atom, GoalId};
 use super::sets::normal_form::Algebra;
 use super::value_syntax::{ItemComparison, ValueSyntax};
-use super::work::Work;
+use super::work::{WORK_PER_BYTE, Work};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::json::{JsonError, JsonValue};
 
@@ -29,6 +29,8 @@ pub struct Compiled {
     pub grammar: Grammar,
     /// The treatment of every keyword.
     pub report: Report,
+    /// The [work](JsonSchemaLimits::work) that it took.
+    pub work: usize,
 }
 
 /// Compiles the text of a schema.
@@ -96,6 +98,7 @@ const BYTES_PER_GOAL: usize = 32;
 pub(super) fn with_limits_of(schema: &str, options: &JsonSchemaOptions) -> JsonSchemaOptions {
     let mut options = options.clone();
     options.limits.goals = options.limits.goals.max(schema.len() / BYTES_PER_GOAL);
+    options.limits.work = options.limits.work.saturating_add(WORK_PER_BYTE.saturating_mul(schema.len()));
     options
 }
 
@@ -168,13 +171,15 @@ fn compile_parsed(
     report: Report,
 ) -> Result<Compiled, Box<Diagnostic>> {
     let wishes = Rc::<Cell<Wishes>>::default();
-    let compile = |options: &JsonSchemaOptions, report: Report, comparison: ItemComparison| {
+    let mut work: usize = 0;
+    let mut compile = |options: &JsonSchemaOptions, report: Report, comparison: ItemComparison| {
         with_normalizer(schema, options, report, |mut normalizer, root| {
             normalizer.wishes = Rc::clone(&wishes);
             let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
             let mut report = normalizer.report;
             report.settle();
-            Ok(Compiled { grammar, report })
+            work = work.saturating_add(normalizer.algebra.work.spent());
+            Ok(Compiled { grammar, report, work })
         })
     };
     let mut compiled = compile(options, report.clone(), comparison);

@@ -126,3 +126,4 @@ pub use self::options::{
 pub use self::report::{Report, ReportEntry, Treatment};
 pub use self::retriever::Retriever;
 pub use self::sets::formats::format_table;
+pub use self::work::SharedWork;

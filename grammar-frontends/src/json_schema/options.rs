@@ -262,8 +262,10 @@ pub struct JsonSchemaLimits {
     /// Schemas (and constants' parts) that the root reaches, and their combinations; 200,000 of them take some
     /// second and 300 MiB. Default: 100,000. A text of a schema may reach one for every 32 of its bytes in any case.
     pub goals: usize,
-    /// Work while schemas are combined, in units of some 50 nanoseconds: names, values and alternatives that are
-    /// compared or copied, texts that are put to patterns. Default: 10,000,000.
+    /// Work while schemas are combined and written out, in units of some 50 nanoseconds. It is names, values and
+    /// alternatives that are compared or copied, texts that are put to patterns, and expressions of the grammar. Default:
+    /// 10,000,000, and one more for each byte of a source. The schemas of one source, such as the tools of a request,
+    /// share it, without the largest of them.
     pub work: usize,
     /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
     /// Default: 100.

@@ -26,6 +26,16 @@ impl Fault {
         Self::placed(code, message, hint, Some(span))
     }
 
+    /// The mistake in a schema that is part of the source.
+    pub(super) fn in_schema(error: &Diagnostic, span: Span) -> Self {
+        let place = match error.pointer() {
+            None | Some("") => String::new(),
+            Some(pointer) => format!(" at `{pointer}`"),
+        };
+        let message = format!("the schema is refused{place}: {}", error.message());
+        Self::new(error.code(), message, error.hint().unwrap_or("change the schema"), span)
+    }
+
     /// A mistake whose place is not in the source that was given where there is no span.
     pub(super) fn placed(
         code: &'static str,

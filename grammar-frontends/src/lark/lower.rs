@@ -14,8 +14,8 @@ use super::options::{LarkOptions, NamedGrammar};
 use super::syntax::{File, RuleSyntax, Syntax, is_terminal};
 use crate::diagnostic::closest;
 use crate::json::JsonValue;
-use crate::json_schema;
 use crate::json_schema::value_syntax::ValueSyntax;
+use crate::json_schema::{self, SharedWork};
 use crate::language::{at_most, shortest, substring};
 use crate::regex::{self, ClassesLeft, RegexOptions};
 
@@ -29,6 +29,7 @@ pub(super) struct Shared<'o> {
     pub(super) unread: Vec<(&'o str, &'o str, RuleId)>,
     /// Large classes that patterns may still have.
     pub(super) classes_left: ClassesLeft,
+    pub(super) schema_work: SharedWork,
     /// How many ends of rules were written out.
     pub(super) ends: usize,
     /// How many parts of rules that carry a number were written out.
@@ -676,18 +677,16 @@ impl<'a> Scope<'a, '_> {
     }
 
     fn json(&mut self, value: u32, span: Span) -> Result<ExprId, Fault> {
+        if self.shared.schema_work.is_spent() {
+            // The schema that took the last of it was reported.
+            return Ok(self.shared.builder.never());
+        }
         let schema = &self.values[value as usize];
-        let compiled =
-            json_schema::compile_within(schema, &self.shared.options.json_schema, ValueSyntax::Json, &[])
-                .map_err(|diagnostics| {
-                    let first = diagnostics.into_vec().swap_remove(0);
-                    let place = match first.pointer() {
-                        None | Some("") => String::new(),
-                        Some(pointer) => format!(" at `{pointer}`"),
-                    };
-                    let message = format!("the schema is refused{place}: {}", first.message());
-                    Fault::new(first.code(), message, first.hint().unwrap_or("change the schema"), span)
-                })?;
+        let options = &self.shared.options.json_schema;
+        let compiled = json_schema::compile_within(schema, options, ValueSyntax::Json, &[])
+            .map_err(|diagnostics| Fault::in_schema(&diagnostics.into_vec().swap_remove(0), span))?;
+        let taken = self.shared.schema_work.take(compiled.work, 0);
+        taken.map_err(|error| Fault::in_schema(&error, span))?;
         let warnings = compiled.report.warnings().map(|warning| (span.start, warning));
         self.shared.unplaced_warnings.extend(warnings);
         let rule = passes::append(&mut self.shared.builder, &compiled.grammar)

@@ -11,6 +11,7 @@ use super::lower::{self, Shared, SourceOrigin};
 use super::options::{LarkOptions, MAX_NESTING, NamedGrammar};
 use super::{commit, syntax, token};
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::json_schema::SharedWork;
 use crate::language::define_bounded;
 use crate::regex::ClassesLeft;
 
@@ -77,6 +78,7 @@ fn read_all<'o>(
         named: HashMap::new(),
         unread: Vec::new(),
         classes_left: ClassesLeft::new(&options.regex),
+        schema_work: SharedWork::new(&options.json_schema.limits, source.len()),
         ends: 0,
         written_out: 0,
         warnings: IndexSet::new(),

@@ -28,7 +28,7 @@ use super::text_search::{Prefixes, StringSearch, tails};
 use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
-use crate::json_schema::Compiled;
+use crate::json_schema::{Compiled, SharedWork};
 use crate::regex::{self, ClassesLeft, Dialect, RegexLimits, RegexOptions};
 
 /// The grammar of a format, and the warnings of its schemas.
@@ -117,6 +117,7 @@ struct FormatLowering<'o> {
     separate: Vec<EmbeddedSchema>,
     /// The warnings of those that are not left out.
     warnings: Vec<String>,
+    schema_work: SharedWork,
     /// Grammars in EBNF that were lowered.
     grammars: HashMap<Box<str>, ExprId>,
     /// Patterns that were lowered; the number of a call is one for every tool.
@@ -135,6 +136,7 @@ impl<'o> FormatLowering<'o> {
             schemas: HashMap::default(),
             separate: Vec::new(),
             warnings: Vec::new(),
+            schema_work: SharedWork::new(&options.json_schema.limits, 0),
             grammars: HashMap::default(),
             patterns: HashMap::default(),
             gap: Gap::None,
@@ -679,7 +681,11 @@ impl<'o> FormatLowering<'o> {
         let key = Arc::clone(content.key());
         let expr = match self.placement {
             SchemaPlacement::Inlined => {
-                let Compiled { grammar, report } = content.compile(self.options, &prefix).map_err(first)?;
+                let Compiled { grammar, report, work } =
+                    content.compile(self.options, &prefix).map_err(first)?;
+                self.schema_work
+                    .take(work, content.key().len())
+                    .map_err(|error| Box::new((*error).with_pointer(&*prefix)))?;
                 self.warnings.extend(report.warnings_at(&prefix));
                 self.append(&grammar, place)?
             }

@@ -23,6 +23,16 @@ pub(crate) struct SchemaPart {
     pub(crate) program: Arc<DeferredProgram>,
     /// Its warnings, with places in the schema. `None` where there are none, as nearly always.
     pub(crate) report: Option<Arc<Report>>,
+    pub(crate) cost: PartCost,
+}
+
+/// The cost of compiling a part, whether it was paid now or before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PartCost {
+    /// The work on its schemas and on their automata, in units of schemas.
+    pub(crate) schemas: usize,
+    /// Steps of work on intersections and complements.
+    pub(crate) text_steps: usize,
 }
 
 /// The compiled text around tags.
@@ -45,6 +55,7 @@ pub(crate) struct CompiledTag {
     pub(crate) schemas: u64,
     /// Bytes of its automata.
     pub(crate) bytes: usize,
+    pub(crate) cost: PartCost,
 }
 
 impl CompiledTag {
@@ -60,7 +71,7 @@ impl CompiledTag {
 impl TagPart {
     pub(super) fn memory_usage(&self) -> usize {
         match self {
-            Self::Schema(SchemaPart { program, report }) => {
+            Self::Schema(SchemaPart { program, report, cost: _ }) => {
                 program.memory_usage() + report.as_ref().map_or(0, |report| report.memory_usage())
             }
             Self::SchemaText(schema) => schema.memory_usage(),

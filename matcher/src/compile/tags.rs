@@ -7,11 +7,13 @@
 //! costs a copy of its tables.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use grammask_fsm::{
-    CompileOptions, DeferredProgram, LinkedProgram, ProgramTemplate, SizeEstimate, TemplateArm,
+    BuildCost, CompileOptions, DeferredProgram, LinkedProgram, ProgramTemplate, SizeEstimate, TemplateArm,
 };
-use grammask_grammar_frontends::json_schema::{Compiled, SimpleSchema};
+use grammask_grammar_frontends::Diagnostics;
+use grammask_grammar_frontends::json_schema::{Compiled, SharedWork, SimpleSchema};
 use grammask_grammar_frontends::structural_tag::{
     EmbeddedSchema, SchemaValue, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent,
     TagExtent, TagTemplate, TagText,
@@ -23,7 +25,7 @@ use grammask_grammar_ir::Interrupt;
 use super::backend::BuildBackend;
 use super::compiler::Compiler;
 use super::kept::{Kept, SourceCache};
-use super::tag_parts::{CompiledTag, CompiledTemplate, SchemaPart, TagPart};
+use super::tag_parts::{CompiledTag, CompiledTemplate, PartCost, SchemaPart, TagPart};
 use super::token_names::TokenResolver;
 use crate::base::error::CompileError;
 use crate::base::parallel_map::parallel_map;
@@ -31,6 +33,9 @@ use crate::base::stats::CompileTimes;
 use crate::cache::compile_cache::{EntryKind, SourceKey};
 use crate::cache::options_key::holds_no_functions;
 use crate::grammar::compiled::CompiledGrammar;
+
+/// The work of a state of automata that do not wait.
+const WORK_PER_STATE: usize = 4;
 
 /// This many new schemas, about a millisecond of work where they can wait, are worth a thread.
 const MIN_ITEMS_PER_THREAD: usize = 96;
@@ -149,6 +154,7 @@ impl<B: BuildBackend> Compiler<B> {
         options: &StructuralTagOptions,
     ) -> Option<Vec<Arc<CompiledTag>>> {
         let context = &template.context;
+        let compiler = self.tag_compiler(options, texts.iter().map(|text| text.len()).sum());
         let known = |(text, found): (&&str, Option<Arc<CompiledTag>>)| match found {
             Some(tag) if tag.has_context(context) => Some(tag),
             // The same text can be known in another context, and short ones were not looked for.
@@ -158,19 +164,19 @@ impl<B: BuildBackend> Compiler<B> {
         let missing: Vec<usize> = (0..texts.len()).filter(|&at| tags[at].is_none()).collect();
         let hits = tags.iter().flatten().map(|tag| tag.schemas).sum();
         self.cache.note_hits(EntryKind::Schema, hits);
+        tags.iter().flatten().try_for_each(|tag| compiler.pay(tag.cost)).ok()?;
         if !missing.is_empty() {
             let texts: Vec<Box<str>> = missing.iter().map(|&at| texts[at].into()).collect();
-            let compiler = self.tag_compiler(options);
             let template = Arc::clone(template);
             let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text, _| {
-                compiler.interrupt.check().ok()?;
+                compiler.check().ok()?;
                 let key = CompiledTag::key(&template.context, text);
                 let compile = || Some(Kept::Part(TagPart::Tag(Arc::new(compiler.tag(text, &template)?))));
-                compiler
-                    .cache
-                    .get_or_make(key, &compiler.interrupt, Kept::memory_usage, compile)?
-                    .part()?
-                    .tag()
+                let kept =
+                    compiler.cache.get_or_make(key, &compiler.interrupt, Kept::memory_usage, compile)?;
+                let tag = kept.part()?.tag()?;
+                compiler.pay(tag.cost).ok()?;
+                Some(tag)
             });
             for (at, made) in missing.into_iter().zip(made) {
                 // One tag that is not plain sends the whole document the general way. Tags that were compiled
@@ -187,17 +193,21 @@ impl<B: BuildBackend> Compiler<B> {
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
     ) -> Result<Vec<WithWarnings>, CompileError> {
-        let compiler = self.tag_compiler(options);
+        let compiler = self.tag_compiler(options, schemas.iter().map(|schema| schema.key().len()).sum());
         let known = |schema: &EmbeddedSchema| {
-            Some(with_warnings(schema, self.cache.get(compiler.key(schema)?)?.part()?.schema()?))
+            let part = self.cache.get(compiler.key(schema)?)?.part()?.schema()?;
+            Some(compiler.pay(part.cost).map(|()| with_warnings(schema, part)))
         };
-        let mut programs: Vec<Option<WithWarnings>> = schemas.iter().map(known).collect();
+        let known = schemas.iter().map(|schema| known(schema).transpose());
+        let mut programs: Vec<Option<WithWarnings>> = known.collect::<Result<_, _>>()?;
         // Known ones are found first, on this thread: a look-up is faster than to hand it to another.
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
         let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema, _| {
-            compiler.interrupt.check()?;
-            Ok::<_, CompileError>(with_warnings(schema, compiler.schema(schema)?))
+            compiler.check()?;
+            let part = compiler.schema(schema)?;
+            compiler.pay(part.cost)?;
+            Ok::<_, CompileError>(with_warnings(schema, part))
         });
         for (place, made) in places.into_iter().zip(made) {
             programs[place] = Some(made?);
@@ -205,7 +215,8 @@ impl<B: BuildBackend> Compiler<B> {
         Ok(programs.into_iter().flatten().collect())
     }
 
-    fn tag_compiler(&self, options: &StructuralTagOptions) -> TagCompiler<B> {
+    /// `bytes` are those of all schemas.
+    fn tag_compiler(&self, options: &StructuralTagOptions, bytes: usize) -> TagCompiler<B> {
         let now = options.clone().json_schema(self.interrupted_by(&options.json_schema).into_owned());
         // A deferred grammar is written when a text reaches it, long after the call that could have been
         // interrupted.
@@ -219,6 +230,8 @@ impl<B: BuildBackend> Compiler<B> {
             resolver: self.resolver(),
             cache: Arc::clone(&self.cache),
             interrupt: self.interrupt().clone(),
+            schema_work: SharedWork::new(&options.json_schema.limits, bytes),
+            text_steps: AtomicUsize::new(0),
         }
     }
 
@@ -258,9 +271,24 @@ struct TagCompiler<B: BuildBackend> {
     resolver: TokenResolver,
     cache: Arc<SourceCache<B>>,
     interrupt: Interrupt,
+    schema_work: SharedWork,
+    text_steps: AtomicUsize,
 }
 
 impl<B: BuildBackend> TagCompiler<B> {
+    /// Adds the cost of a part to that of the others: one source may cost no more in many parts than in one.
+    fn pay(&self, PartCost { schemas, text_steps }: PartCost) -> Result<(), CompileError> {
+        self.schema_work.take(schemas, 0).map_err(|error| Diagnostics::from(*error))?;
+        let all = self.text_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
+        Ok(self.automata.text.check_total(all)?)
+    }
+
+    /// Whether another part may be compiled.
+    fn check(&self) -> Result<(), CompileError> {
+        self.interrupt.check()?;
+        self.pay(PartCost::default())
+    }
+
     fn key<'k>(&'k self, schema: &'k EmbeddedSchema) -> Option<SourceKey<'k>> {
         Some(SourceKey { kind: EntryKind::Schema, parts: ["", self.options_key.as_deref()?, schema.key()] })
     }
@@ -271,13 +299,17 @@ impl<B: BuildBackend> TagCompiler<B> {
         let compile = || -> Result<SchemaPart, CompileError> {
             if let Some(deferred) = self.deferred_from_estimate(schema) {
                 // Such a schema has no keywords that could be ignored.
-                return Ok(SchemaPart { program: Arc::new(deferred), report: None });
+                let program = Arc::new(deferred);
+                return Ok(SchemaPart { program, report: None, cost: PartCost::default() });
             }
-            let Compiled { grammar, report, .. } = schema.compile(&self.options)?;
+            let Compiled { grammar, report, work, .. } = schema.compile(&self.options)?;
             let grammar = self.resolver.resolve_owned(grammar)?;
             let program = Arc::new(DeferredProgram::new(grammar, &self.automata)?);
             let report = (!report.entries().is_empty()).then(|| Arc::new(report));
-            Ok(SchemaPart { program, report })
+            let BuildCost { text_steps, states, .. } = program.cost();
+            let schemas = work.saturating_add(states.saturating_mul(WORK_PER_STATE));
+            let cost = PartCost { schemas, text_steps };
+            Ok(SchemaPart { program, report, cost })
         };
         let Some(key) = self.key(schema) else { return compile() };
         let compile = || Ok(Kept::Part(TagPart::Schema(compile()?)));
@@ -288,9 +320,11 @@ impl<B: BuildBackend> TagCompiler<B> {
     }
 
     /// The automata of a schema without errors and warnings, which have places in the whole document.
-    fn silent_schema(&self, schema: &EmbeddedSchema) -> Option<Arc<DeferredProgram>> {
-        let SchemaPart { program, report } = self.schema(schema).ok()?;
-        report.is_none().then_some(program)
+    fn silent_schema(&self, schema: &EmbeddedSchema, cost: &mut PartCost) -> Option<Arc<DeferredProgram>> {
+        let part = self.schema(schema).ok()?;
+        cost.schemas = cost.schemas.saturating_add(part.cost.schemas);
+        cost.text_steps = cost.text_steps.saturating_add(part.cost.text_steps);
+        part.report.is_none().then_some(part.program)
     }
 
     /// The automata of a schema without errors whose grammar can also be deferred.
@@ -313,10 +347,11 @@ impl<B: BuildBackend> TagCompiler<B> {
             return None;
         }
         let (begin, end) = (self.resolver.text(&begin)?, self.resolver.text(&end)?);
+        let mut cost = PartCost::default();
         let (content, schemas) = match content {
-            TagContent::Schema(schema) => (self.silent_schema(&schema)?, 1),
+            TagContent::Schema(schema) => (self.silent_schema(&schema, &mut cost)?, 1),
             TagContent::Grammar(rest) => {
-                let programs = rest.schemas.iter().map(|schema| self.silent_schema(schema));
+                let programs = rest.schemas.iter().map(|schema| self.silent_schema(schema, &mut cost));
                 let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Option<_>>()?;
                 let grammar = self.resolver.resolve(&rest.grammar).ok()?;
                 // Sub-programs have no sub-programs of their own, so those of a tag's content are copied into
@@ -332,6 +367,13 @@ impl<B: BuildBackend> TagCompiler<B> {
         };
         let bytes = content.memory_usage();
         let arm = TemplateArm::new(&begin, content, &end)?;
-        Some(CompiledTag { len: text.len(), context: Arc::clone(&template.context), arm, schemas, bytes })
+        Some(CompiledTag {
+            len: text.len(),
+            context: Arc::clone(&template.context),
+            arm,
+            schemas,
+            bytes,
+            cost,
+        })
     }
 }

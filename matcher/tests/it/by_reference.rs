@@ -1,7 +1,8 @@
 //! Structural tags whose tags are put together by reference say what they say as a whole.
 
-use grammask_fsm::{CompileOptions, SubProgramCounts, Toggle};
+use grammask_fsm::{CompileOptions, SubProgramCounts, TextLimits, Toggle};
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
+use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
@@ -346,4 +347,54 @@ fn objects_are_compiled_when_they_are_read() {
         assert_eq!(grammar.fingerprint(), read.fingerprint());
         nested().1.into_iter().for_each(|text| same(&grammar, &read, text));
     }
+}
+
+/// One source costs no more in many schemas than in one: their work is counted together, whether they are known or not.
+#[test]
+fn the_schemas_of_a_source_share_limits() {
+    let content = |schema: &Value| json!({"type": "json_schema", "json_schema": schema});
+    let triggered = |tags: &[Value]| json!({"format": triggered(tags)}).to_string();
+    let one_of = |tags: &[Value]| {
+        let typed = tags.iter().map(|tag| {
+            let mut tag = tag.clone();
+            tag["type"] = json!("tag");
+            tag
+        });
+        json!({"format": {"type": "or", "elements": typed.collect::<Value>()}}).to_string()
+    };
+    let conditions = |at: usize| {
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| format!("{name}{at}"));
+        json!({"dependentRequired": {a: ["e"], b: ["f"], c: ["g"], d: ["h"]}})
+    };
+    let patterns = |at: usize| {
+        let (pattern, not) = (format!("^[ab]*a[ab]{{5}}{at}$"), format!("a.*{at}b"));
+        json!({"type": "string", "pattern": pattern, "not": {"pattern": not}})
+    };
+    let mut options = StructuralTagOptions::default();
+    options.json_schema.limits.work = 40_000;
+    let automata = CompileOptions::default().text(TextLimits::default().max_total_steps(100_000));
+    let compiler = || Compiler::builder(vocabulary()).automata(automata.clone()).build();
+    let work = "the schemas need more than 40000 `work` together";
+    let steps = "more than 100000 steps of work on the grammar's intersections and complements";
+    for (schema, limit) in [(&conditions as &dyn Fn(usize) -> Value, work), (&patterns, steps)] {
+        let tags = (0..60).map(|at| tag(&format!("<tool:{at}>"), &content(&schema(at)), &json!("</tool>")));
+        let tags: Vec<Value> = tags.collect();
+        for document in [&triggered as &dyn Fn(&[Value]) -> String, &one_of] {
+            let known = compiler();
+            // A few at a time are within the limits, and known from then on.
+            for some in tags.chunks(2) {
+                known.structural_tag(&document(some), &options).unwrap();
+            }
+            for compiler in [&known, &known, &compiler()] {
+                let error = compiler.structural_tag(&document(&tags), &options).unwrap_err().to_string();
+                assert!(error.contains(limit), "{error}");
+            }
+        }
+    }
+    let rules: String = (0..60).map(|at| format!("r{at}: %json {}\n", conditions(at))).collect();
+    let names: Vec<String> = (0..60).map(|at| format!("r{at}")).collect();
+    let mut options = LarkOptions::default();
+    options.json_schema.limits.work = 40_000;
+    let error = compiler().lark(&format!("start: {}\n{rules}", names.join(" | ")), &options).unwrap_err();
+    assert!(error.to_string().contains(work), "{error}");
 }

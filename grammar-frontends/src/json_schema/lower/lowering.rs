@@ -98,6 +98,9 @@ pub(super) struct SchemaLowering<'s> {
 /// Products of texts with a length that are measured, where their estimates are too large; 2 ms each.
 const MAX_MEASURES: u32 = 32;
 
+/// The work of an expression.
+const EXPRESSION: usize = 4;
+
 /// Expressions of a schema of about the median size.
 const EXPECTED_EXPRESSIONS: usize = 1 << 10;
 
@@ -166,16 +169,23 @@ pub(crate) fn lower<'s>(
         body = lowering.builder.sequence([blanks, body, blanks]);
     }
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
-    let limit = lowering.normalizer.options.limits.expressions;
+    let mut written = lowering.builder.empty().index();
     // A body adds tasks for the arrays and objects inside. Each is added once, with its rule, so recursion in
     // the schema ends here.
     while let Some((depth, task)) = lowering.tasks.pop() {
         let node = task.node;
         lowering.run(depth, task)?;
-        let last = lowering.builder.empty();
-        lowering.normalizer.check_spent()?;
-        if last.index() > limit {
-            let error = limit_error("expressions", limit);
+        let last = lowering.builder.empty().index();
+        lowering.normalizer.algebra.work.charge(EXPRESSION * (last - written));
+        written = last;
+        let limits = &lowering.normalizer.options.limits;
+        let reached = if lowering.normalizer.algebra.work.is_spent() {
+            Some(("work", limits.work))
+        } else {
+            (last > limits.expressions).then_some(("expressions", limits.expressions))
+        };
+        if let Some((name, limit)) = reached {
+            let error = limit_error(name, limit);
             return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
         }
     }
