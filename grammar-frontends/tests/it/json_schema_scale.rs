@@ -8,6 +8,7 @@ use grammask_grammar_frontends::json_schema::{
 };
 
 use grammask_grammar_frontends::lark::{self, LarkOptions};
+use grammask_oracle::Recogniser;
 
 use crate::thread_time;
 
@@ -143,6 +144,22 @@ fn pairs_of_alternatives_are_bounded_by_goals() {
     let items = numbered(800, r##"{"type":"array","items":{"const":#},"minItems":1}"##);
     let error = compile(&format!(r#"{{"oneOf":[{items}]}}"#), &JsonSchemaOptions::default()).unwrap_err();
     assert!(error.to_string().contains("`goals`"), "{error}");
+}
+
+/// Conditions on one member: about as many alternatives as it has values, and each knows its value alone.
+#[test]
+fn conditions_on_the_kind_of_an_object_take_little_work() {
+    let one = r#"{"if":{"properties":{"k":{"const":"kind#"}},"required":["k"]},"then":{"required":["p#"]}}"#;
+    let work = |count: usize| {
+        let schema = format!(r#"{{"type":"object","allOf":[{}]}}"#, numbered(count, one));
+        let compiled = compile(&schema, &JsonSchemaOptions::default()).unwrap();
+        let texts = Recogniser::new(&compiled.grammar);
+        assert!(texts.accepts(br#"{"k":"kind7","p7":0}"#) && texts.accepts(br#"{"k":"another"}"#));
+        assert!(!texts.accepts(br#"{"k":"kind7","p8":0}"#) && !texts.accepts(br#"{"k":"kind0"}"#));
+        compiled.work
+    };
+    let (some, more) = (work(20), work(100));
+    assert!(more < 40 * some && more < 5_000_000, "{some} then {more}");
 }
 
 /// Members or items with a number in the place of `#`.

@@ -45,6 +45,8 @@ pub(crate) struct Normalizer<'s> {
     atoms: HashMap<Atom, Rc<NormalForm<'s>>>,
     /// Complements of goals, where they are written out.
     pub(crate) complements: HashMap<GoalId, Option<Rc<NormalForm<'s>>>>,
+    /// Goals with complements, and goals of the same values without them.
+    pub(super) shorter_goals: HashMap<GoalId, GoalId>,
     /// By goal.
     norms: Vec<Option<Rc<NormalForm<'s>>>>,
     /// Atoms that are being read: one that is met again refers to itself.
@@ -97,6 +99,7 @@ impl<'s> Normalizer<'s> {
             conflicts: Vec::new(),
             atoms: HashMap::with_capacity_and_hasher(EXPECTED_GOALS, Hashing),
             complements: HashMap::default(),
+            shorter_goals: HashMap::default(),
             norms: Vec::with_capacity(EXPECTED_GOALS),
             open: HashSet::with_capacity_and_hasher(EXPECTED_GOALS / 4, Hashing),
             waiting_proofs: 0,

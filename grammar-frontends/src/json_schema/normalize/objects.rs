@@ -299,12 +299,7 @@ fn tag_of<'s>(n: &mut Normalizer<'s>, norm: &NormalForm<'s>) -> Option<Property<
         return None;
     }
     let values = n.known_norm(property.value)?;
-    let is_listed = !values.is_never()
-        && values.arrays.is_empty()
-        && values.objects.is_empty()
-        && values.numbers.iter().all(|shape| shape.values.is_some())
-        && values.strings.iter().all(|shape| shape.values.is_some());
-    is_listed.then(|| property.clone())
+    (!values.is_never() && values.lists_scalars()).then(|| property.clone())
 }
 
 fn too_many<'s>(n: &mut Normalizer<'s>, node: NodeId, keyword: &str) -> Result<NormalForm<'s>> {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::normalizer::Normalizer;
 use crate::json_schema::sets::array_shape::ArrayShape;
-use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::{Algebra, NormalForm, PAIRS_FOR_ONE, TooManyAlternatives};
 use crate::json_schema::sets::object_shape::{MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
@@ -25,6 +25,10 @@ const MAX_NESTED_PROOFS: u32 = 8;
 
 /// Items and members that one proof looks at.
 const MAX_PARTS: usize = 64;
+
+/// Complements from which on those of a goal are looked at. Few are left as they are: goals are compared by their atoms, so
+/// that equal sets had better be written alike.
+const MANY_COMPLEMENTS: usize = 6;
 
 /// Pairs of alternatives from which on those that nothing satisfies are sought out while they are conjoined.
 const MIN_PRUNED_PAIRS: usize = 8;
@@ -70,7 +74,38 @@ impl<'s> Normalizer<'s> {
     /// The objects of both shapes.
     pub(crate) fn conjoined(&mut self, one: &ObjectShape<'s>, other: &ObjectShape<'s>) -> ObjectShape<'s> {
         let Algebra { goals, tests, .. } = &mut self.algebra;
-        one.and(other, goals, tests)
+        let mut both = one.and(other, goals, tests);
+        for property in &mut both.properties {
+            property.value = self.without_idle_complements(property.value);
+        }
+        both
+    }
+
+    /// A goal of the same values as another one: beside schemas that list some scalars, complements are left out that
+    /// exclude none of them. So the goals of a member by which many schemas tell objects apart stay short.
+    fn without_idle_complements(&mut self, goal: GoalId) -> GoalId {
+        let is_complement = |atom: &Atom| matches!(atom, Atom::Not(_));
+        let (complements, schemas): (Vec<Atom>, Vec<Atom>) =
+            self.algebra.goals.atoms(goal).iter().partition(|atom| is_complement(atom));
+        if complements.len() < MANY_COMPLEMENTS || schemas.is_empty() {
+            return goal;
+        }
+        if let Some(&known) = self.shorter_goals.get(&goal) {
+            return known;
+        }
+        let listing = schemas.into_iter().fold(GoalId::ANY, |listing, atom| {
+            let atom = self.algebra.goals.atom(atom);
+            self.algebra.goals.and(listing, atom)
+        });
+        let values = self.known_norm(listing).filter(|norm| norm.lists_scalars());
+        let left = values.as_ref().and_then(|_| self.known_norm(goal));
+        let shorter = match (values, left) {
+            (_, Some(left)) if left.is_never() => GoalId::NEVER,
+            (Some(values), Some(left)) if values == left => listing,
+            _ => goal,
+        };
+        self.shorter_goals.insert(goal, shorter);
+        shorter
     }
 
     /// Whether nothing satisfies a normal form, as far as a bounded search can prove it.

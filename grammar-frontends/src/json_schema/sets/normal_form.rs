@@ -101,6 +101,14 @@ impl<'s> NormalForm<'s> {
             && self.objects.is_empty()
     }
 
+    /// Whether it is a list of scalars, or empty.
+    pub(crate) fn lists_scalars(&self) -> bool {
+        self.arrays.is_empty()
+            && self.objects.is_empty()
+            && self.numbers.iter().all(|shape| shape.values.is_some())
+            && self.strings.iter().all(|shape| shape.values.is_some())
+    }
+
     /// The texts that are excluded, where nothing else is.
     pub(crate) fn only_excluded_texts(&self) -> Option<&[&'s str]> {
         let [StringShape { values: None, excluded, tests, min: 0, max: None }] = self.strings.as_slice()
