@@ -29,7 +29,7 @@ pub struct Compiled {
     pub grammar: Grammar,
     /// The treatment of every keyword.
     pub report: Report,
-    /// The [work](JsonSchemaLimits::work) that it took.
+    /// The [work](super::JsonSchemaLimits::work) that it took.
     pub work: usize,
 }
 

@@ -34,11 +34,11 @@ fn escaped_literal(expr: Expr<'_>, escapes: Escapes) -> Option<Cow<'_, str>> {
         Expr::Bytes(bytes) => std::str::from_utf8(bytes).ok()?,
         _ => return None,
     };
-    if !text.chars().all(|character| escapes.spells_one_way(character)) {
-        return None;
-    }
     if !text.chars().any(|character| escapes.has_escape(character)) {
         return Some(Cow::Borrowed(text));
+    }
+    if !text.chars().all(|character| escapes.spells_one_way(character)) {
+        return None;
     }
     let mut spelled = String::with_capacity(text.len());
     text.chars().try_for_each(|character| escapes.write(character, &mut spelled)).ok()?;
