@@ -268,19 +268,15 @@ pub(crate) fn dependent<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result
             let other = ObjectShape::with_property(tag.name, others, Presence::Required);
             cases.objects = vec![n.conjoined(&other, &absent)];
             cases.objects.extend(holds.objects);
-            norm = match n.conjoin(&norm, &cases) {
-                Ok(norm) => norm,
-                Err(_) => return too_many(n, node, keyword),
-            };
-            continue;
-        }
-        cases.objects = vec![present];
-        let mut cases =
-            match cases.and(&NormalForm { objects: holds.objects, ..NormalForm::any() }, &mut n.algebra) {
+        } else {
+            cases.objects = vec![present];
+            let holds = NormalForm { objects: holds.objects, ..NormalForm::any() };
+            cases = match cases.and(&holds, &mut n.algebra) {
                 Ok(cases) => cases,
                 Err(_) => return too_many(n, node, keyword),
             };
-        cases.objects.push(absent);
+            cases.objects.push(absent);
+        }
         norm = match n.conjoin(&norm, &cases) {
             Ok(norm) => norm,
             Err(_) => return too_many(n, node, keyword),
