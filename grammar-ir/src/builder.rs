@@ -11,8 +11,8 @@ use crate::dispatch::{AfterDispatch, DispatchEnd, Pattern, TagDispatch};
 use crate::equality::{Rules, counterparts};
 use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
-use crate::grammar::{Expr, Grammar, Rule};
-use crate::grammar::{Node, Pools, Slice};
+use crate::expr::{Expr, Node, Pools, Slice};
+use crate::grammar::{Grammar, Rule};
 use crate::hash::{HashMap, hash_of};
 use crate::ids::{ExprId, RuleId};
 use crate::interrupt::{Interrupt, Interrupted};
@@ -33,13 +33,7 @@ pub struct GrammarBuilder {
     rules: Vec<PendingRule>,
     /// The rules by their names; the names themselves are kept in `rules` alone.
     names: HashTable<RuleId>,
-    nodes: Vec<Node>,
-    children: Vec<ExprId>,
-    bytes: Vec<u8>,
-    ranges: Vec<CharRange>,
-    tokens: Vec<TokenRef>,
-    dispatches: Vec<DispatchData>,
-    counts: Vec<Counts>,
+    pools: Pools,
     /// The first limit or bound that an expression broke; reported by `finish`, so that expression
     /// constructors need not return a `Result` each.
     failure: Option<GrammarErrorKind>,
@@ -75,16 +69,8 @@ const MAX_COMMON: usize = 64;
 const MAX_COMMON_EXPRESSIONS: usize = 1 << 14;
 
 impl Rules for GrammarBuilder {
-    fn pools(&self) -> Pools<'_> {
-        Pools {
-            nodes: &self.nodes,
-            children: &self.children,
-            bytes: &self.bytes,
-            ranges: &self.ranges,
-            tokens: &self.tokens,
-            dispatches: &self.dispatches,
-            counts: &self.counts,
-        }
+    fn pools(&self) -> &Pools {
+        &self.pools
     }
 
     fn plain_body(&self, rule: RuleId) -> Option<ExprId> {
@@ -105,10 +91,7 @@ impl GrammarBuilder {
         Self {
             rules: Vec::with_capacity(expressions / 8),
             names: HashTable::with_capacity(expressions / 8),
-            nodes: Vec::with_capacity(expressions),
-            children: Vec::with_capacity(2 * expressions),
-            bytes: Vec::with_capacity(2 * expressions),
-            ranges: Vec::with_capacity(expressions / 4),
+            pools: Pools::with_capacity(expressions),
             ..Self::default()
         }
     }
@@ -235,12 +218,12 @@ impl GrammarBuilder {
 
     /// An expression made so far.
     pub fn expr(&self, id: ExprId) -> Expr<'_> {
-        self.pools().view(id)
+        self.pools.view(id)
     }
 
     /// Whether an expression made so far reads a token as a whole.
     pub fn reads_tokens(&self) -> bool {
-        self.nodes.iter().any(|node| matches!(node, Node::Token(_) | Node::ExcludeToken(_)))
+        self.pools.nodes.iter().any(|node| matches!(node, Node::Token(_) | Node::ExcludeToken(_)))
     }
 
     /// The body of a rule; `None` while the rule is only declared.
@@ -268,8 +251,8 @@ impl GrammarBuilder {
         if bytes.is_empty() {
             return self.empty();
         }
-        let slice = self.slice(self.bytes.len(), bytes.len());
-        self.bytes.extend_from_slice(bytes);
+        let slice = self.slice(self.pools.bytes.len(), bytes.len());
+        self.pools.bytes.extend_from_slice(bytes);
         self.push(Node::Bytes(slice))
     }
 
@@ -299,7 +282,7 @@ impl GrammarBuilder {
         let mut first: Option<(ExprId, Slice)> = None;
         let mut flat: SmallVec<[ExprId; 8]> = SmallVec::new();
         for part in parts {
-            match self.nodes[part.index()] {
+            match self.pools.nodes[part.index()] {
                 Node::Empty => {}
                 Node::Sequence(slice) if flat.is_empty() && first.is_none() => first = Some((part, slice)),
                 Node::Sequence(slice) => {
@@ -307,7 +290,7 @@ impl GrammarBuilder {
                         self.fail_with("operands", OPERAND_LIMIT);
                         return part;
                     }
-                    flat.extend_from_slice(&self.children[slice.range()]);
+                    flat.extend_from_slice(&self.pools.children[slice.range()]);
                 }
                 _ => flat.push(part),
             }
@@ -417,8 +400,8 @@ impl GrammarBuilder {
         if text.is_empty() {
             return self.empty();
         }
-        let slice = self.slice(self.bytes.len(), text.len());
-        self.bytes.extend_from_slice(text.as_bytes());
+        let slice = self.slice(self.pools.bytes.len(), text.len());
+        self.pools.bytes.extend_from_slice(text.as_bytes());
         self.push(Node::TagText(slice))
     }
 
@@ -515,8 +498,8 @@ impl GrammarBuilder {
         let operands: Vec<ExprId> =
             [separator].into_iter().chain(parts.into_iter().map(|part| part.0)).collect();
         let slice = self.push_children(&operands);
-        let place = u32::try_from(self.counts.len()).unwrap_or(u32::MAX);
-        self.counts.push(Counts { required, optional, min, max });
+        let place = u32::try_from(self.pools.counts.len()).unwrap_or(u32::MAX);
+        self.pools.counts.push(Counts { required, optional, min, max });
         self.push(Node::Permutation(slice, place))
     }
 
@@ -540,18 +523,7 @@ impl GrammarBuilder {
             let PendingRule { name, lookahead, options, span, .. } = pending;
             rules.push(Rule { name, body, lookahead, options, span });
         }
-        let grammar = Grammar {
-            rules,
-            nodes: self.nodes,
-            children: self.children,
-            bytes: self.bytes,
-            ranges: self.ranges,
-            tokens: self.tokens,
-            dispatches: self.dispatches,
-            counts: self.counts,
-            root,
-            common: self.common,
-        };
+        let grammar = Grammar { rules, pools: self.pools, root, common: self.common };
         crate::check::check(&grammar, &self.swapped)?;
         crate::check_dispatch::check(&grammar)?;
         Ok(grammar)
@@ -586,25 +558,27 @@ impl GrammarBuilder {
     ///
     /// A finished grammar has its normal forms, so its pools are copied as they are, with their numbers moved.
     pub(crate) fn append(&mut self, grammar: &Grammar) -> Result<RuleId, GrammarError> {
-        self.has_room("expressions", (self.nodes.len(), grammar.nodes.len()), LIMIT)?;
-        self.has_room("operands", (self.children.len(), grammar.children.len()), OPERAND_LIMIT)?;
-        self.has_room("bytes", (self.bytes.len(), grammar.bytes.len()), LIMIT)?;
-        self.has_room("ranges", (self.ranges.len(), grammar.ranges.len()), LIMIT)?;
-        self.has_room("tokens", (self.tokens.len(), grammar.tokens.len()), LIMIT)?;
-        let (first, first_rule) = (self.nodes.len(), self.rules.len());
+        let (ours, theirs) = (&self.pools, &grammar.pools);
+        self.has_room("expressions", (ours.nodes.len(), theirs.nodes.len()), LIMIT)?;
+        self.has_room("operands", (ours.children.len(), theirs.children.len()), OPERAND_LIMIT)?;
+        self.has_room("bytes", (ours.bytes.len(), theirs.bytes.len()), LIMIT)?;
+        self.has_room("ranges", (ours.ranges.len(), theirs.ranges.len()), LIMIT)?;
+        self.has_room("tokens", (ours.tokens.len(), theirs.tokens.len()), LIMIT)?;
+        let (first, first_rule) = (ours.nodes.len(), self.rules.len());
         self.has_room("rules", (first_rule, grammar.rules.len()), LIMIT)?;
         let expr = |id: ExprId| ExprId::new(first + id.index()).expect("there is room");
         let rule = |id: RuleId| RuleId::new(first_rule + id.index()).expect("there is room");
+        let ours = &mut self.pools;
         let moved = |pool: usize, Slice { start, len }: Slice| Slice { start: start + pool as u32, len };
-        let children = |slice: Slice| moved(self.children.len(), slice);
+        let children = |slice: Slice| moved(ours.children.len(), slice);
         let numbered = |pool: usize, place: u32| place + pool as u32;
-        self.nodes.extend(grammar.nodes.iter().map(|&node| match node {
+        ours.nodes.extend(theirs.nodes.iter().map(|&node| match node {
             Node::Empty => node,
-            Node::Bytes(slice) => Node::Bytes(moved(self.bytes.len(), slice)),
-            Node::TagText(slice) => Node::TagText(moved(self.bytes.len(), slice)),
-            Node::Class(slice) => Node::Class(moved(self.ranges.len(), slice)),
-            Node::Token(slice) => Node::Token(moved(self.tokens.len(), slice)),
-            Node::ExcludeToken(slice) => Node::ExcludeToken(moved(self.tokens.len(), slice)),
+            Node::Bytes(slice) => Node::Bytes(moved(ours.bytes.len(), slice)),
+            Node::TagText(slice) => Node::TagText(moved(ours.bytes.len(), slice)),
+            Node::Class(slice) => Node::Class(moved(ours.ranges.len(), slice)),
+            Node::Token(slice) => Node::Token(moved(ours.tokens.len(), slice)),
+            Node::ExcludeToken(slice) => Node::ExcludeToken(moved(ours.tokens.len(), slice)),
             Node::Sequence(slice) => Node::Sequence(children(slice)),
             Node::Choice(slice) => Node::Choice(children(slice)),
             Node::Intersection(slice) => Node::Intersection(children(slice)),
@@ -613,18 +587,18 @@ impl GrammarBuilder {
             Node::Complement(operand) => Node::Complement(expr(operand)),
             Node::JsonEscaped(operand, escapes) => Node::JsonEscaped(expr(operand), escapes),
             Node::TagDispatch(slice, place) => {
-                Node::TagDispatch(children(slice), numbered(self.dispatches.len(), place))
+                Node::TagDispatch(children(slice), numbered(ours.dispatches.len(), place))
             }
             Node::Permutation(slice, place) => {
-                Node::Permutation(children(slice), numbered(self.counts.len(), place))
+                Node::Permutation(children(slice), numbered(ours.counts.len(), place))
             }
         }));
-        self.children.extend(grammar.children.iter().map(|&id| expr(id)));
-        self.bytes.extend_from_slice(&grammar.bytes);
-        self.ranges.extend_from_slice(&grammar.ranges);
-        self.tokens.extend_from_slice(&grammar.tokens);
-        self.dispatches.extend_from_slice(&grammar.dispatches);
-        self.counts.extend_from_slice(&grammar.counts);
+        ours.children.extend(theirs.children.iter().map(|&id| expr(id)));
+        ours.bytes.extend_from_slice(&theirs.bytes);
+        ours.ranges.extend_from_slice(&theirs.ranges);
+        ours.tokens.extend_from_slice(&theirs.tokens);
+        ours.dispatches.extend_from_slice(&theirs.dispatches);
+        ours.counts.extend_from_slice(&theirs.counts);
         for other in &grammar.rules {
             let id = self.declare_fresh(&other.name)?;
             let pending = &mut self.rules[id.index()];
@@ -649,17 +623,17 @@ impl GrammarBuilder {
 
     fn push_dispatch(&mut self, data: DispatchData, bodies: &[ExprId]) -> ExprId {
         let bodies = self.push_children(bodies);
-        let Ok(index) = u32::try_from(self.dispatches.len()) else {
+        let Ok(index) = u32::try_from(self.pools.dispatches.len()) else {
             self.fail("tag dispatches");
             return self.never();
         };
-        self.dispatches.push(data);
+        self.pools.dispatches.push(data);
         self.push(Node::TagDispatch(bodies, index))
     }
 
     fn push_tokens(&mut self, tokens: Vec<TokenRef>) -> Slice {
-        let slice = self.slice(self.tokens.len(), tokens.len());
-        self.tokens.extend(tokens);
+        let slice = self.slice(self.pools.tokens.len(), tokens.len());
+        self.pools.tokens.extend(tokens);
         slice
     }
 
@@ -669,12 +643,12 @@ impl GrammarBuilder {
     }
 
     fn push(&mut self, node: Node) -> ExprId {
-        if self.nodes.len().is_multiple_of(BETWEEN_CHECKS) && self.failure.is_none() {
+        if self.pools.nodes.len().is_multiple_of(BETWEEN_CHECKS) && self.failure.is_none() {
             self.failure = self.interrupt.check().err().map(GrammarErrorKind::Interrupted);
         }
-        match ExprId::new(self.nodes.len()) {
+        match ExprId::new(self.pools.nodes.len()) {
             Some(id) => {
-                self.nodes.push(node);
+                self.pools.nodes.push(node);
                 id
             }
             None => {
@@ -686,18 +660,18 @@ impl GrammarBuilder {
     }
 
     fn push_class(&mut self, ranges: &[CharRange]) -> ExprId {
-        let slice = self.slice(self.ranges.len(), ranges.len());
-        self.ranges.extend_from_slice(ranges);
+        let slice = self.slice(self.pools.ranges.len(), ranges.len());
+        self.pools.ranges.extend_from_slice(ranges);
         self.push(Node::Class(slice))
     }
 
     fn push_children(&mut self, children: &[ExprId]) -> Slice {
-        if self.children.len() + children.len() > OPERAND_LIMIT {
+        if self.pools.children.len() + children.len() > OPERAND_LIMIT {
             self.fail_with("operands", OPERAND_LIMIT);
             return Slice { start: 0, len: 0 };
         }
-        let slice = self.slice(self.children.len(), children.len());
-        self.children.extend_from_slice(children);
+        let slice = self.slice(self.pools.children.len(), children.len());
+        self.pools.children.extend_from_slice(children);
         slice
     }
 
@@ -708,12 +682,12 @@ impl GrammarBuilder {
             return self.push_children(children);
         };
         let first_range = first.range();
-        if first_range.end != self.children.len() {
-            if self.children.len() + first_range.len() > OPERAND_LIMIT {
+        if first_range.end != self.pools.children.len() {
+            if self.pools.children.len() + first_range.len() > OPERAND_LIMIT {
                 self.fail_with("operands", OPERAND_LIMIT);
                 return first;
             }
-            self.children.extend_from_within(first_range);
+            self.pools.children.extend_from_within(first_range);
         }
         let added = self.push_children(children);
         Slice { start: added.start.saturating_sub(first.len), len: first.len + added.len }

@@ -5,8 +5,8 @@
 use crate::analysis::nullable;
 use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
-use crate::grammar::Node;
-use crate::grammar::{Expr, Grammar, Rule};
+use crate::expr::{Expr, Node};
+use crate::grammar::{Grammar, Rule};
 use crate::hash::HashMap;
 use crate::ids::{ExprId, RuleId};
 
@@ -31,7 +31,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
                 let kind = GrammarErrorKind::RepeatBoundsSwapped { name: rule.name().into(), min, max };
                 return Err(GrammarError::new(kind, rule.span()));
             }
-            match grammar.nodes[id.index()] {
+            match grammar.pools.nodes[id.index()] {
                 Node::Intersection(_) => {
                     operators.push((rule_id, id, "an intersection (`&`, or a bound on characters)"))
                 }
@@ -57,7 +57,7 @@ pub(crate) fn check(grammar: &Grammar, swapped: &HashMap<ExprId, (u32, u32)>) ->
 fn is_all_right(grammar: &Grammar) -> bool {
     let mut marks = Marks::default();
     let some_rule = grammar.rule(grammar.root());
-    grammar.nodes.iter().enumerate().all(|(index, node)| {
+    grammar.pools.nodes.iter().enumerate().all(|(index, node)| {
         let operand_is_right = match *node {
             Node::Permutation(..) => match ExprId::new(index).map(|id| grammar.expr(id)) {
                 Some(Expr::Permutation(permutation)) => {

@@ -11,13 +11,14 @@ use std::collections::HashMap;
 use crate::dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart};
 use crate::error::GrammarError;
 use crate::error::GrammarErrorKind;
-use crate::grammar::{Expr, Grammar, Rule};
+use crate::expr::Expr;
+use crate::grammar::{Grammar, Rule};
 use crate::text_search::TextSearch;
 use crate::token::TokenRef;
 
 /// Checks all tag dispatches that rules mention.
 pub(crate) fn check(grammar: &Grammar) -> Result<(), GrammarError> {
-    if grammar.dispatches.is_empty() {
+    if grammar.pools.dispatches.is_empty() {
         return Ok(());
     }
     let mut is_met = vec![false; grammar.expr_count()];

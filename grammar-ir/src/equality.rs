@@ -2,7 +2,8 @@
 
 use crate::hash::HashSet;
 
-use crate::grammar::{Grammar, Node, Pools, Slice};
+use crate::expr::{Node, Pools, Slice};
+use crate::grammar::Grammar;
 use crate::ids::{ExprId, RuleId};
 
 /// Whether rules must have equal names.
@@ -32,7 +33,7 @@ impl Grammar {
         // Pairs that were compared, or are about to be; a shared expression is looked at once.
         let mut met: HashSet<(ExprId, ExprId)> = HashSet::default();
         let mut stack: Vec<(ExprId, ExprId)> = Vec::new();
-        let pools = (self.pools(), other.pools());
+        let pools = (&self.pools, &other.pools);
         for id in self.rule_ids() {
             let (ours, theirs) = (self.rule(id), other.rule(id));
             if names == Names::Compared && ours.name() != theirs.name() {
@@ -51,7 +52,7 @@ impl Grammar {
                 if !met.insert(pair) {
                     continue;
                 }
-                let Some((ours, theirs)) = operands((&pools.0, pair.0), (&pools.1, pair.1)) else {
+                let Some((ours, theirs)) = operands((pools.0, pair.0), (pools.1, pair.1)) else {
                     return false;
                 };
                 stack.extend(ours.iter().copied().zip(theirs.iter().copied()));
@@ -81,15 +82,15 @@ impl Grammar {
 
 /// A holder of rules and expressions.
 pub(crate) trait Rules {
-    fn pools(&self) -> Pools<'_>;
+    fn pools(&self) -> &Pools;
 
     /// The body of a rule without options and lookahead.
     fn plain_body(&self, rule: RuleId) -> Option<ExprId>;
 }
 
 impl Rules for Grammar {
-    fn pools(&self) -> Pools<'_> {
-        self.pools()
+    fn pools(&self) -> &Pools {
+        &self.pools
     }
 
     fn plain_body(&self, rule: RuleId) -> Option<ExprId> {
@@ -132,7 +133,7 @@ pub(crate) fn counterparts(
             continue;
         }
         let is_repeat = matches!(nodes.0, Node::Repeat { .. });
-        let (ours, theirs) = operands((&pools.0, our), (&pools.1, their))?;
+        let (ours, theirs) = operands((pools.0, our), (pools.1, their))?;
         let pairs = ours.iter().copied().zip(theirs.iter().copied());
         if is_repeat {
             found.repeated.extend(pairs.clone());
@@ -145,8 +146,8 @@ pub(crate) fn counterparts(
 /// The operands of two expressions of two grammars that are equal but for these. Looks at what is stored, which is less
 /// work than two views.
 fn operands<'g>(
-    (ours, id): (&Pools<'g>, ExprId),
-    (theirs, other): (&Pools<'g>, ExprId),
+    (ours, id): (&'g Pools, ExprId),
+    (theirs, other): (&'g Pools, ExprId),
 ) -> Option<(&'g [ExprId], &'g [ExprId])> {
     let none = |are_same: bool| are_same.then_some((&[][..], &[][..]));
     let all = |one: &Slice, other: &Slice| {

@@ -70,6 +70,7 @@ mod dispatch;
 mod error;
 mod permutation;
 // The grammar itself.
+mod expr;
 mod grammar;
 // Facts about a grammar.
 pub mod analysis;
@@ -88,7 +89,8 @@ pub use char_class::{CharRange, normalize_ranges};
 pub use dispatch::{AfterDispatch, Dispatch, DispatchEnd, Pattern, PatternPart, TagDispatch};
 pub use equality::Counterparts;
 pub use error::GrammarError;
-pub use grammar::{Expr, Grammar, Rule};
+pub use expr::Expr;
+pub use grammar::{Grammar, Rule};
 pub use ids::{ExprId, RuleId};
 pub use interrupt::{Interrupt, Interrupted};
 pub use json_escapes::JsonEscapes;

@@ -6,7 +6,8 @@
 //! Dowling and Gallier's ("Linear-time algorithms for testing the satisfiability of propositional Horn
 //! formulae", 1984).
 
-use crate::grammar::{Expr, Grammar};
+use crate::expr::Expr;
+use crate::grammar::Grammar;
 use crate::ids::ExprId;
 use crate::permutation::Permutation;
 

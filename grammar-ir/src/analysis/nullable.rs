@@ -3,7 +3,8 @@
 use super::facts::Facts;
 use super::horn::{Need, least_facts, need_of_parts, operands_first};
 use crate::dispatch::{Dispatch, DispatchEnd};
-use crate::grammar::{Expr, Grammar};
+use crate::expr::Expr;
+use crate::grammar::Grammar;
 use crate::ids::ExprId;
 
 /// Which expressions derive the empty string. Exact, below regular operators too.

@@ -3,7 +3,8 @@
 use super::facts::Facts;
 use super::horn::{Need, least_facts, need_of_parts};
 use crate::dispatch::DispatchEnd;
-use crate::grammar::{Expr, Grammar};
+use crate::expr::Expr;
+use crate::grammar::Grammar;
 
 /// Whether an expression may derive anything at all. *No* is certain. *Yes* is exact except for regular
 /// operators, because an automaton has to decide whether an intersection or a complement matches anything.

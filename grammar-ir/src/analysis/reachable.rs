@@ -1,6 +1,7 @@
 //! Which rules the root mentions.
 
-use crate::grammar::{Expr, Grammar};
+use crate::expr::Expr;
+use crate::grammar::Grammar;
 use crate::ids::RuleId;
 
 /// By rule: whether the root is or mentions it, directly or through other rules. A mention in a written

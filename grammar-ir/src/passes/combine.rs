@@ -4,8 +4,8 @@ use std::ptr;
 
 use crate::builder::GrammarBuilder;
 use crate::error::GrammarError;
+use crate::expr::Node;
 use crate::grammar::Grammar;
-use crate::grammar::Node;
 use crate::hash::HashMap;
 use crate::ids::{ExprId, RuleId};
 
@@ -80,7 +80,7 @@ pub fn append(builder: &mut GrammarBuilder, grammar: &Grammar) -> Result<RuleId,
 
 /// Copies the body of a grammar's root into a builder; `None` where it refers to rules.
 pub fn append_body(builder: &mut GrammarBuilder, grammar: &Grammar) -> Option<ExprId> {
-    if grammar.nodes.iter().any(|node| matches!(node, Node::Rule(_))) {
+    if grammar.pools.nodes.iter().any(|node| matches!(node, Node::Rule(_))) {
         return None;
     }
     Some(copy_expr(builder, grammar, grammar.rule(grammar.root()).body()))

@@ -10,8 +10,8 @@ use super::rewrite::{Rewrite, copy, rewrite};
 use crate::builder::GrammarBuilder;
 use crate::dispatch::{Pattern, PatternPart, TagDispatch};
 use crate::error::GrammarError;
-use crate::grammar::Node;
-use crate::grammar::{Expr, Grammar};
+use crate::expr::{Expr, Node};
+use crate::grammar::Grammar;
 use crate::hash::{HashMap, Hashing};
 use crate::ids::ExprId;
 use crate::shorten::shorten;
@@ -180,7 +180,7 @@ impl SpecialNames {
 
 /// Whether [`resolve_tokens`] would change anything.
 pub fn mentions_tokens(grammar: &Grammar) -> bool {
-    grammar.nodes.iter().any(|node| {
+    grammar.pools.nodes.iter().any(|node| {
         matches!(node, Node::Token(_) | Node::ExcludeToken(_) | Node::TagText(_) | Node::TagDispatch(..))
     })
 }

@@ -3,7 +3,8 @@
 use crate::builder::GrammarBuilder;
 use crate::dispatch::TagDispatch;
 use crate::error::GrammarError;
-use crate::grammar::{Expr, Grammar};
+use crate::expr::Expr;
+use crate::grammar::Grammar;
 use crate::ids::{ExprId, RuleId};
 
 /// How a pass changes expressions on their way.
