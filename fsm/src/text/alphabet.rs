@@ -7,6 +7,8 @@
 //! characters are the letters' numbers. The result is written over characters again, if that is needed at
 //! all.
 
+use std::ops::Range;
+
 use grammask_grammar_ir::JsonEscapes;
 use grammask_grammar_ir::hash::HashMap;
 
@@ -157,58 +159,70 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
     meter.spend(ends.len())?;
     ends.sort_unstable();
     ends.dedup();
-    let mut atoms: Vec<Atom> = ends.windows(2).map(|pair| (pair[0], pair[1] - 1, LetterId::FIRST)).collect();
-    // Every state splits the letters by where they lead.
+    let count = ends.len().saturating_sub(1);
+    let atom_of = |end: u32| ends.partition_point(|&other| other < end);
+    // Every state splits the letters by where they lead. Those that lead where most do keep their numbers, so that only
+    // the others are looked at.
+    let mut letters = vec![LetterId::FIRST; count];
+    let mut fresh = LetterId::SECOND;
     let mut split: HashMap<(LetterId, TextStateId), LetterId> = HashMap::default();
+    let mut parts: Vec<(Range<usize>, TextStateId)> = Vec::new();
     for dfa in all {
-        let mut before: Option<&[RangeArc]> = None;
+        // Where a character without an arc leads.
+        let nowhere = TextStateId::from_index(dfa.state_count());
+        let mut widths: IdVec<TextStateId, usize> = IdVec::of(0, dfa.state_count() + 1);
         for state in dfa.states() {
-            meter.spend(atoms.len())?;
-            // A bound on the length is a chain of states that all lead on alike.
-            if before.replace(dfa.arcs(state)).is_some_and(|before| splits_alike(before, dfa.arcs(state))) {
-                continue;
+            let arcs = dfa.arcs(state);
+            meter.spend(arcs.len() + 1)?;
+            parts.clear();
+            let mut end = 0;
+            for arc in arcs {
+                let (first, last) = (atom_of(arc.lo), atom_of(arc.hi + 1));
+                parts.extend([(end..first, nowhere), (first..last, arc.to)]);
+                end = last;
             }
+            parts.push((end..count, nowhere));
+            parts.iter().for_each(|(part, to)| widths[*to] += part.len());
+            let most = parts.iter().map(|part| part.1).max_by_key(|&to| widths[to]);
+            parts.iter().for_each(|part| widths[part.1] = 0);
             split.clear();
-            let mut arcs = dfa.arcs(state).iter().peekable();
-            for (lo, hi, letter) in &mut atoms {
-                while arcs.next_if(|arc| arc.hi < *lo).is_some() {}
-                let target = arcs.peek().filter(|arc| arc.lo <= *hi).map_or(TextStateId::NONE, |arc| arc.to);
-                // Characters stay in one letter if they were in one and lead to the same state here. Numbers
-                // are given in the order of the characters.
-                let fresh = LetterId::from_index(split.len());
-                *letter = *split.entry((*letter, target)).or_insert(fresh);
+            for (part, to) in parts.iter().filter(|part| Some(part.1) != most) {
+                meter.spend(part.len())?;
+                for letter in &mut letters[part.clone()] {
+                    let new = fresh.plus(split.len());
+                    *letter = *split.entry((*letter, *to)).or_insert(new);
+                }
             }
+            fresh = fresh.plus(split.len());
         }
     }
-    let count = atoms.iter().map(|atom| atom.2.index() + 1).max().unwrap_or(0);
-    Ok((atoms, count))
-}
-
-/// Whether two states tell the same characters apart: at once where the second leads on as the first, some states
-/// further.
-fn splits_alike(one: &[RangeArc], other: &[RangeArc]) -> bool {
-    let shift = |arcs: &[RangeArc], arc: &RangeArc| arc.to.raw().wrapping_sub(arcs[0].to.raw());
-    one.len() == other.len()
-        && one.iter().zip(other).all(|(left, right)| {
-            (left.lo, left.hi, shift(one, left)) == (right.lo, right.hi, shift(other, right))
-        })
+    // Numbers are given anew, in the order of the characters.
+    let mut numbers: HashMap<LetterId, LetterId> = HashMap::default();
+    let mut atoms = Vec::with_capacity(count);
+    for (bounds, letter) in ends.windows(2).zip(letters) {
+        let next = LetterId::from_index(numbers.len());
+        atoms.push((bounds[0], bounds[1] - 1, *numbers.entry(letter).or_insert(next)));
+    }
+    Ok((atoms, numbers.len()))
 }
 
 /// An automaton over the letters of its characters.
 fn over_letters(dfa: &RangeDfa, atoms: &[Atom], count: usize) -> RangeDfa {
-    // The first range of each letter represents it.
-    let mut first: IdVec<LetterId, u32> = IdVec::of(u32::MAX, count);
-    for &(lo, _, letter) in atoms.iter().rev() {
-        first[letter] = lo;
+    // The first range of each letter represents it, and letters are numbered in the order of their first characters.
+    let mut first: Vec<u32> = Vec::with_capacity(count);
+    for &(lo, _, letter) in atoms {
+        if letter.index() == first.len() {
+            first.push(lo);
+        }
     }
-    let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.state_count() * count);
+    let letter_from = |character: u32| first.partition_point(|&other| other < character);
+    let mut builder = DfaBuilder::with_capacity(dfa.state_count(), dfa.arc_count());
     for state in dfa.states() {
-        let mut arcs = dfa.arcs(state).iter().peekable();
-        // Letters are numbered in the order of their first characters, so one sweep finds their arcs.
-        for (letter, &character) in first.entries() {
-            while arcs.next_if(|arc| arc.hi < character).is_some() {}
-            if let Some(arc) = arcs.peek().filter(|arc| arc.lo <= character) {
-                builder.arc(RangeArc { lo: letter.raw(), hi: letter.raw(), to: arc.to });
+        for arc in dfa.arcs(state) {
+            let letters = letter_from(arc.lo)..letter_from(arc.hi + 1);
+            if !letters.is_empty() {
+                let (lo, hi) = (LetterId::from_index(letters.start), LetterId::from_index(letters.end - 1));
+                builder.arc(RangeArc { lo: lo.raw(), hi: hi.raw(), to: arc.to });
             }
         }
         builder.end_state(dfa.is_final(state));
