@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use grammask_grammar_frontends::json_schema::{self, Escapes, JsonSchemaOptions, KeyOrder, Numbers};
+use grammask_grammar_frontends::json_schema::{self, Escapes, JsonSchemaOptions, KeyOrder, Numbers, Objects};
 use grammask_oracle::random::Rng;
 use serde_json::Value;
 
@@ -172,15 +172,18 @@ enum How {
     AnyOrder,
     /// Every value in one spelling.
     Canonical,
+    /// Objects that declare members allow no others: fewer values, and none that is invalid.
+    Closed,
 }
 
 impl How {
     fn of(seed: u64) -> Self {
-        match seed % 4 {
+        match seed % 5 {
             0 => Self::Default,
             1 => Self::AnySpelling,
             2 => Self::AnyOrder,
-            _ => Self::Canonical,
+            3 => Self::Canonical,
+            _ => Self::Closed,
         }
     }
 
@@ -191,6 +194,7 @@ impl How {
             Self::AnySpelling => options.spelling(json_schema::Spelling::Any).key_order(KeyOrder::Any),
             Self::AnyOrder => options.key_order(KeyOrder::Any),
             Self::Canonical => options.escapes(Escapes::Needed).numbers(Numbers::Canonical),
+            Self::Closed => options.objects(Objects::Closed),
         }
     }
 }
@@ -261,6 +265,9 @@ impl Trial<'_> {
 
     fn call_unsatisfiable(&mut self, comparison: &mut Comparison) {
         comparison.unsatisfiable += 1;
+        if self.how == How::Closed {
+            return;
+        }
         if let Some(found) = self.find(true, None) {
             let problem = "the schema is called unsatisfiable, and the judge takes this".to_owned();
             self.disagree(comparison, &found.to_string(), problem);
@@ -344,13 +351,15 @@ impl Trial<'_> {
             How::Canonical => Spelled::new(value, &mut Spelling::Canonical),
             How::AnySpelling => Spelled::new(value, &mut Spelling::Random(self.rng)),
             // An integer has no fraction.
-            How::Default | How::AnyOrder => match self.schema.to_string().contains("\"integer\"") {
-                true => Spelled::new(value, &mut Spelling::PrintedByType(self.rng)),
-                false => Spelled::new(value, &mut Spelling::Printed(self.rng)),
-            },
+            How::Default | How::AnyOrder | How::Closed => {
+                match self.schema.to_string().contains("\"integer\"") {
+                    true => Spelled::new(value, &mut Spelling::PrintedByType(self.rng)),
+                    false => Spelled::new(value, &mut Spelling::Printed(self.rng)),
+                }
+            }
         };
         let (spelled, accepted) = match self.how {
-            How::Default | How::Canonical => {
+            How::Default | How::Canonical | How::Closed => {
                 let accepted = documents::accepts_some_order(subject, &spelled)?;
                 (spelled.to_string(), accepted)
             }
@@ -361,7 +370,7 @@ impl Trial<'_> {
                 (text, accepted)
             }
         };
-        if accepted != valid {
+        if accepted != valid && (accepted || self.how != How::Closed) {
             let problem = if valid { "a valid document is not in the grammar" } else { "an invalid one is" };
             self.disagree(comparison, &spelled, problem.to_owned());
         }

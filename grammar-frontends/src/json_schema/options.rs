@@ -191,8 +191,12 @@ pub enum KeyOrder {
 pub enum Objects {
     /// Any other members, as JSON Schema has it.
     Open,
-    /// None but those that the schema requires: as if `additionalProperties: false` stood in every schema that declares
-    /// properties or patterns, and as if it declared what it requires.
+    /// None but those that the schema requires, where it declares properties or patterns and does not say what others are.
+    ///
+    /// Schemas for one object are closed together: with `allOf`, `$ref`, `then`, `else` and dependencies beside it, a
+    /// schema also allows the members that these mention. Of alternatives (`anyOf`, `oneOf`) each allows its own and those
+    /// around it. Conditions stay open: `not`, `if`, `contains`, and the alternatives of a `oneOf` that must fail. So all
+    /// values that are left satisfy the schema as it is written.
     Closed,
 }
 

@@ -359,11 +359,85 @@ fn whitespace_stands_between_tokens() {
     ]);
 }
 
+/// The option that closes objects takes values away, and lets none in that is invalid.
 #[test]
 fn closed_objects() {
-    let options = JsonSchemaOptions::default().objects(Objects::Closed);
-    let schema = r#"{"properties":{"a":{}, "c":{"type":"object"}}}"#;
-    check_with(schema, &options).accepts(&[r#"{"a":1}"#, r#"{"c":{"d":1}}"#]).does_not_spell(&[r#"{"b":1}"#]);
+    let closed = |schema: &str| check_with(schema, &JsonSchemaOptions::default().objects(Objects::Closed));
+    closed(r#"{"properties":{"a":{}, "c":{"type":"object"}}}"#)
+        .accepts(&[r#"{"a":1}"#, r#"{"c":{"d":1}}"#])
+        .does_not_spell(&[r#"{"b":1}"#]);
+    // Conditions stay open.
+    let kind = r#"{"properties":{"k":{"const":"a"}},"required":["k"]}"#;
+    let members = r#""properties":{"k":{"enum":["a","b"]},"y":{},"z":{}},"required":["k"]"#;
+    closed(&format!(r#"{{"type":"object",{members},"if":{kind},"then":{{"required":["z"]}}}}"#))
+        .accepts(&[r#"{"k":"a","z":1}"#, r#"{"k":"a","y":1,"z":1}"#, r#"{"k":"b","y":1}"#])
+        .rejects(&[r#"{"k":"a","y":1}"#, r#"{"k":"a"}"#])
+        .does_not_spell(&[r#"{"k":"b","x":1}"#]);
+    closed(&format!(r#"{{{members},"not":{kind}}}"#))
+        .accepts(&[r#"{"k":"b","y":1}"#])
+        .rejects(&[r#"{"k":"a","y":1}"#])
+        .does_not_spell(&[r#"{"k":"b","x":1}"#]);
+    closed(&format!(r#"{{"contains":{kind},"maxContains":1}}"#))
+        .accepts(&[r#"[{"k":"a"},{"k":"b"}]"#])
+        .rejects(&[r#"[{"k":"a"},{"k":"a","x":1}]"#]);
+    closed(r#"{"oneOf":[{"properties":{"a":{}}},{"properties":{"a":{},"b":{}},"required":["b"]}]}"#)
+        .accepts(&[r#"{"a":1}"#])
+        .rejects(&[r#"{"a":1,"b":2}"#])
+        .does_not_spell(&[r#"{"c":1}"#]);
+}
+
+#[test]
+fn schemas_for_one_object_are_closed_together() {
+    let closed = |schema: &str| check_with(schema, &JsonSchemaOptions::default().objects(Objects::Closed));
+    closed(r#"{"allOf":[{"properties":{"a":{"type":"object","properties":{"x":{}}}},"required":["a"]},{"properties":{"b":{}}}]}"#)
+        .accepts(&[r#"{"a":{"x":1},"b":1}"#, r#"{"a":{}}"#])
+        .rejects(&[r#"{"b":1}"#])
+        .does_not_spell(&[r#"{"a":{},"b":1,"c":1}"#, r#"{"a":{"y":1}}"#]);
+    closed(r#"{"properties":{"k":{},"y":{}},"dependentSchemas":{"k":{"properties":{"y":{"minimum":5}}}}}"#)
+        .accepts(&[r#"{"k":1,"y":7}"#, r#"{"y":1}"#])
+        .rejects(&[r#"{"k":1,"y":3}"#])
+        .does_not_spell(&[r#"{"z":1}"#]);
+    // A consequence may ask for a member that is not declared.
+    closed(r#"{"properties":{"k":{}},"if":{"required":["k"]},"then":{"required":["z"]},"else":{"properties":{"e":{}}}}"#)
+        .accepts(&[r#"{"k":1,"z":1}"#, r#"{"e":1}"#, "{}"])
+        .rejects(&[r#"{"k":1}"#])
+        .does_not_spell(&[r#"{"k":1,"z":1,"w":1}"#, r#"{"w":1}"#]);
+    // Alternatives do not count for one another.
+    let of = |name: &str, kind: u8| {
+        format!(r#"{{"properties":{{"t":{{"const":{kind}}},"{name}":{{}}}},"required":["{name}"]}}"#)
+    };
+    for keyword in ["anyOf", "oneOf"] {
+        let alternatives = format!(r#""{keyword}":[{},{}]"#, of("a", 1), of("b", 2));
+        closed(&format!(r#"{{"type":"object","required":["t"],{alternatives}}}"#))
+            .accepts(&[r#"{"t":1,"a":1}"#, r#"{"t":2,"b":1}"#])
+            .does_not_spell(&[r#"{"t":1,"a":1,"b":1}"#]);
+        closed(&format!(
+            r#"{{"type":"object","properties":{{"t":{{}},"k":{{}}}},"required":["t"],{alternatives}}}"#
+        ))
+        .accepts(&[r#"{"t":1,"k":1,"a":1}"#, r#"{"t":2,"b":1}"#])
+        .rejects(&[r#"{"t":1,"k":1}"#])
+        .does_not_spell(&[r#"{"t":1,"a":1,"b":1}"#, r#"{"t":1,"a":1,"c":1}"#]);
+    }
+    let base = r##""$defs":{"x":{"properties":{"a":{}},"patternProperties":{"^p":{"type":"null"}}}}"##;
+    closed(&format!(r##"{{{base},"$ref":"#/$defs/x","properties":{{"b":{{"$ref":"#/$defs/x"}}}}}}"##))
+        .accepts(&[r#"{"b":{"a":1,"p":null},"a":1,"p":null}"#])
+        .rejects(&[r#"{"p":1}"#])
+        .does_not_spell(&[r#"{"b":{"b":1}}"#, r#"{"c":1}"#]);
+    // One that says what others are keeps its word.
+    let open = r#"{"properties":{"a":{}},"additionalProperties":{"type":"null"}}"#;
+    closed(&format!(r#"{{"allOf":[{open},{{"properties":{{"b":{{}}}}}}]}}"#))
+        .accepts(&[r#"{"a":1,"b":null,"c":null}"#])
+        .rejects(&[r#"{"b":1}"#, r#"{"c":1}"#]);
+    // Schemas that lead back to themselves.
+    closed(r##"{"properties":{"v":{}},"anyOf":[{"required":["v"]},{"properties":{"next":{"$ref":"#"}},"required":["next"]}]}"##)
+        .accepts(&[r#"{"v":1}"#, r#"{"next":{"v":1}}"#, r#"{"v":1,"next":{"next":{"v":1}}}"#])
+        .rejects(&["{}", r#"{"next":{}}"#])
+        .does_not_spell(&[r#"{"v":1,"w":1}"#]);
+    // Of more parts each allows what any mentions.
+    let parts: Vec<String> = (0..40).map(|part| format!(r#"{{"properties":{{"p{part}":{{}}}}}}"#)).collect();
+    closed(&format!(r#"{{"type":"object","allOf":[{}]}}"#, parts.join(",")))
+        .accepts(&[r#"{"p0":1,"p39":1}"#, "{}"])
+        .does_not_spell(&[r#"{"p40":1}"#]);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //!
 //! A dynamic reference means different schemas on different ways to it. A node is therefore a place in the
 //! document *and* a scope: which schema each dynamic anchor names there. Documents without dynamic references
-//! have one scope, so that each place has one node.
+//! have one scope, so that each place has one node. An option that closes objects adds others.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use bumpalo::Bump;
 use grammask_grammar_ir::hash::{HashMap, Hashing};
 use grammask_grammar_ir::shorten;
 
-use super::dynamic_scope::{DynamicScope, DynamicScopes};
+use super::dynamic_scope::{Closing, DynamicScope, DynamicScopes};
 use super::identifiers::{self, Identifiers, SchemaLocation};
 use super::ids::{Draft, NodeId};
 use super::json::{self, Members, Value};
@@ -258,6 +258,20 @@ impl<'s> Document<'s> {
         self.nodes.push(Node { value, parent, resource, fixed: id, scope: DynamicScope::NONE, draft });
         self.by_address.insert(key, id);
         id
+    }
+
+    /// The same schema where objects are closed in another way.
+    pub(crate) fn with_closing(&mut self, node: NodeId, closing: Closing) -> NodeId {
+        let Node { fixed, scope, .. } = self.nodes[node.index()];
+        match self.scopes.closing(scope, closing) {
+            same if same == scope => node,
+            other => self.scoped(fixed, other),
+        }
+    }
+
+    /// How objects are closed at a schema.
+    pub(crate) fn closing(&self, node: NodeId) -> Closing {
+        self.scopes.closing_of(self.nodes[node.index()].scope)
     }
 
     /// A place in a scope.

@@ -207,7 +207,7 @@ fn recursive_reference<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result<
 
 impl<'s> Normalizer<'s> {
     /// The goal of a reference's target.
-    pub(crate) fn reference(&mut self, node: NodeId, keyword: &str, value: &Value<'_>) -> Result<GoalId> {
+    pub(crate) fn reference(&mut self, node: NodeId, keyword: &str, value: &'s Value<'s>) -> Result<GoalId> {
         let Some(reference) = value.as_str() else {
             return Err(self.malformed(node, keyword, "a string"));
         };
@@ -219,7 +219,11 @@ impl<'s> Normalizer<'s> {
             Ok(target) => Ok(match self.document.value(target) {
                 Value::Bool(true) => GoalId::ANY,
                 Value::Bool(false) => GoalId::NEVER,
-                _ => self.algebra.goals.atom(Atom::Schema(target)),
+                _ => {
+                    let closing = self.closing_below(node, &PathStep::Keyword("$ref"), value)?;
+                    let target = self.document.with_closing(target, closing);
+                    self.algebra.goals.atom(Atom::Schema(target))
+                }
             }),
             Err(error) => {
                 self.check_work()?;

@@ -2,7 +2,8 @@
 
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::NormalForm;
-use crate::json_schema::sets::text_tests::TestId;
+use crate::json_schema::sets::object_shape::{ObjectShape, Presence, Property, PropertyOrigin};
+use crate::json_schema::sets::text_tests::{Polarity, TestId, TextTest};
 
 /// Values, and the members and items of them that are evaluated.
 #[derive(Clone)]
@@ -19,7 +20,7 @@ pub(super) struct Evaluated<'s> {
 }
 
 /// Members by their names.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct EvaluatedMembers<'s> {
     pub(super) names: Vec<&'s str>,
     pub(super) tests: Vec<TestId>,
@@ -32,6 +33,43 @@ pub(super) struct EvaluatedItems {
     pub(super) that: Vec<GoalId>,
 }
 
+impl<'s> EvaluatedMembers<'s> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.tests.is_empty()
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.names.len() + self.tests.len()
+    }
+
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.names.extend_from_slice(&other.names);
+        self.tests.extend_from_slice(&other.tests);
+    }
+
+    /// The same, each once and in order.
+    pub(super) fn sorted(mut self) -> Self {
+        self.names.sort_unstable();
+        self.names.dedup();
+        self.tests.sort_unstable();
+        self.tests.dedup();
+        self
+    }
+
+    /// Objects with these members, whose other ones satisfy a goal.
+    pub(super) fn with_others(&self, goal: GoalId) -> ObjectShape<'s> {
+        let mut shape = ObjectShape::with_rest(goal);
+        for &test in &self.tests {
+            shape.split_matching(TextTest { test, sense: Polarity::Fails }, goal);
+        }
+        shape.properties.extend(self.names.iter().map(|&name| {
+            let (presence, origin) = (Presence::Optional, PropertyOrigin::Mentioned);
+            Property { name, value: GoalId::ANY, presence, origin }
+        }));
+        shape.normalized()
+    }
+}
+
 impl<'s> Evaluated<'s> {
     pub(super) const ALL: Self = Self { members: None, items: None };
 
@@ -41,7 +79,7 @@ impl<'s> Evaluated<'s> {
 
     /// How many names, tests and goals it lists.
     pub(super) fn size(&self) -> usize {
-        let members = self.members.as_ref().map_or(0, |some| some.names.len() + some.tests.len());
+        let members = self.members.as_ref().map_or(0, EvaluatedMembers::size);
         1 + members + self.items.as_ref().map_or(0, |some| some.that.len())
     }
 

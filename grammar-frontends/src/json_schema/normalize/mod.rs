@@ -5,6 +5,7 @@
 
 pub(super) mod applicators;
 pub(super) mod arrays;
+pub(super) mod closing;
 pub(super) mod difference;
 pub(super) mod evaluated;
 pub(super) mod normalizer;

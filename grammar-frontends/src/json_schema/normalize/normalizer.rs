@@ -7,6 +7,7 @@ use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use grammask_grammar_ir::shorten;
 use smallvec::SmallVec;
 
+use super::closing::Closings;
 use super::evaluated::EvaluationCase;
 use super::rule_origins::RuleOrigins;
 use crate::diagnostic::{Diagnostic, Result};
@@ -56,6 +57,7 @@ pub(crate) struct Normalizer<'s> {
     /// The cases of schemas by what they evaluate, where `unevaluated*` asks for them.
     pub(crate) cases: HashMap<NodeId, Rc<Vec<EvaluationCase<'s>>>>,
     pub(crate) evaluating: HashSet<NodeId>,
+    pub(super) closings: Closings<'s>,
     pub(super) reported: HashSet<NodeId>,
     /// The atom that is read at present, for messages.
     pub(super) at: Option<Atom>,
@@ -105,6 +107,7 @@ impl<'s> Normalizer<'s> {
             waiting_proofs: 0,
             cases: HashMap::default(),
             evaluating: HashSet::default(),
+            closings: Closings::default(),
             reported: HashSet::default(),
             at: None,
             type_only_norms: [const { None }; TYPE_ONLY.len()],
@@ -404,11 +407,13 @@ impl<'s> Normalizer<'s> {
             Value::Object(members) if members.is_empty() => Ok(GoalId::ANY),
             Value::Object(members) => {
                 // A whole report has an entry for every place, and so has an index of places.
+                let closing = self.closing_below(node, &step, value)?;
                 let child = match !self.report.is_whole() && self.rule_origins.is_none() {
                     true if equality::asserts_nothing(members) => return Ok(GoalId::ANY),
                     true => self.document.schema(node, step, value, members),
                     false => self.document.child(node, step, value),
                 };
+                let child = self.document.with_closing(child, closing);
                 // One schema may have very many parts.
                 if self.document.len().is_multiple_of(BETWEEN_CHECKS) {
                     self.check_work()?;

@@ -3,6 +3,7 @@
 
 use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 
+use super::evaluated::EvaluatedMembers;
 use super::normalizer::{KeywordAt, Normalizer};
 use super::numbers::count;
 use super::strings::pattern_test;
@@ -12,7 +13,7 @@ use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::PathStep;
 use crate::json_schema::options::Objects;
 use crate::json_schema::sets::goals::{Atom, GoalId};
-use crate::json_schema::sets::normal_form::NormalForm;
+use crate::json_schema::sets::normal_form::{Algebra, NormalForm};
 use crate::json_schema::sets::object_shape::{
     Cell, ObjectShape, Presence, Property, PropertyOrigin, join_tests,
 };
@@ -31,7 +32,7 @@ pub(crate) fn read<'s>(
 ) -> Result<ObjectShape<'s>> {
     let declared = object(n, node, members, "properties")?;
     let patterns = patterns(n, node, members)?;
-    let (rest, is_closed_by_option) = rest(n, node, members)?;
+    let (rest, beside) = rest(n, node, members)?;
     let mut shape = ObjectShape::with_rest(rest);
     split_by_patterns(n, node, &mut shape, &patterns, rest)?;
     let mut places: HashMap<&str, usize> =
@@ -53,7 +54,7 @@ pub(crate) fn read<'s>(
             None => {
                 let holds = |test| n.algebra.tests.passes(TextTest { test, sense: Polarity::Holds }, name);
                 // The schema asks for it, and only the option is in its way.
-                let is_let_in = is_closed_by_option && !patterns.iter().any(|&(test, _)| holds(test));
+                let is_let_in = beside.is_some() && !patterns.iter().any(|&(test, _)| holds(test));
                 let value = if is_let_in { GoalId::ANY } else { shape.free_value(name, &n.algebra.tests) };
                 places.insert(name, shape.properties.len());
                 let (presence, origin) = (Presence::Required, PropertyOrigin::Mentioned);
@@ -66,7 +67,12 @@ pub(crate) fn read<'s>(
     }
     shape.min = count(n, node, members, "minProperties")?.unwrap_or(0);
     shape.max = count(n, node, members, "maxProperties")?;
-    Ok(shape.normalized())
+    let shape = shape.normalized();
+    let Some(mut allowed) = beside.filter(|others| !others.is_empty()) else { return Ok(shape) };
+    allowed.names.extend(shape.properties.iter().map(|property| property.name));
+    allowed.tests.extend(patterns.iter().map(|&(test, _)| test));
+    let Algebra { goals, tests, .. } = &mut n.algebra;
+    Ok(shape.and(&allowed.sorted().with_others(GoalId::NEVER), goals, tests))
 }
 
 fn object<'s>(
@@ -98,18 +104,24 @@ fn patterns<'s>(
     Ok(patterns)
 }
 
-/// The values of members that the schema does not name, and whether the option alone allows none.
-fn rest<'s>(n: &mut Normalizer<'s>, node: NodeId, members: &'s Members<'s>) -> Result<(GoalId, bool)> {
-    match members.get("additionalProperties") {
-        Some(value) => Ok((n.subschema(node, PathStep::Keyword("additionalProperties"), value)?, false)),
-        None => {
-            let declares = ["properties", "patternProperties"].iter().any(|&key| members.get(key).is_some());
-            let closed = declares
-                && n.options.objects == Objects::Closed
-                && members.get("unevaluatedProperties").is_none();
-            Ok((if closed { GoalId::NEVER } else { GoalId::ANY }, closed))
-        }
+/// The values of members that the schema does not name; and those that it allows beside its own, where an option closes it.
+fn rest<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    members: &'s Members<'s>,
+) -> Result<(GoalId, Option<EvaluatedMembers<'s>>)> {
+    if let Some(value) = members.get("additionalProperties") {
+        return Ok((n.subschema(node, PathStep::Keyword("additionalProperties"), value)?, None));
     }
+    let declares = ["properties", "patternProperties"].iter().any(|&key| members.get(key).is_some());
+    if !declares || n.options.objects == Objects::Open {
+        return Ok((GoalId::ANY, None));
+    }
+    let others = n.members_beside(node)?;
+    // Beside others the members are closed as a whole, once all of them are known.
+    let rest =
+        if others.as_ref().is_some_and(EvaluatedMembers::is_empty) { GoalId::NEVER } else { GoalId::ANY };
+    Ok((rest, others))
 }
 
 /// Cuts the undeclared names by the patterns: a name that matches some gets the goals of all that it

@@ -24,8 +24,12 @@ const MANY_OBJECTS: usize = 32;
 /// An alternative.
 pub(crate) struct OneOfBranch<'s> {
     pub(crate) goal: GoalId,
+    /// The goal, where it is to fail.
+    condition: GoalId,
     /// The values that satisfy it and the context.
     pub(crate) within: NormalForm<'s>,
+    /// The same of the condition, if that is another goal.
+    rival: Option<NormalForm<'s>>,
     /// Those others that it is not known to exclude.
     pub(crate) others: Vec<OtherBranch>,
 }
@@ -36,6 +40,13 @@ pub(crate) struct OtherBranch {
     pub(crate) fails: GoalId,
     /// Whether some object may satisfy both.
     shares_objects: bool,
+}
+
+impl<'s> OneOfBranch<'s> {
+    /// The values of the context that satisfy its condition.
+    fn as_rival(&self) -> &NormalForm<'s> {
+        self.rival.as_ref().unwrap_or(&self.within)
+    }
 }
 
 impl<'s> Normalizer<'s> {
@@ -118,8 +129,18 @@ impl<'s> Normalizer<'s> {
                 self.too_many(node, Some("oneOf"))?;
                 return Ok(None);
             };
-            if !self.surely_empty(&within, MAX_PROOF_DEPTH) {
-                branches.push(OneOfBranch { goal, within, others: Vec::new() });
+            let condition = self.as_condition(goal);
+            let mut branch = OneOfBranch { goal, condition, within, rival: None, others: Vec::new() };
+            if condition != goal {
+                let norm = self.norm(condition)?;
+                branch.rival = self.conjoin(context, &norm).ok();
+                if branch.rival.is_none() {
+                    self.too_many(node, Some("oneOf"))?;
+                    return Ok(None);
+                }
+            }
+            if !self.surely_empty(branch.as_rival(), MAX_PROOF_DEPTH) {
+                branches.push(branch);
             }
         }
         if self.options.one_of == OneOf::AsAnyOf {
@@ -133,19 +154,30 @@ impl<'s> Normalizer<'s> {
             let (before, rest) = branches.split_at_mut(right);
             let right = &mut rest[0];
             for left in before {
-                let both = left.within.and(&right.within, &mut self.algebra).ok();
-                if both.as_ref().is_some_and(|both| self.surely_empty(both, MAX_PROOF_DEPTH)) {
-                    continue;
+                let shares = self.shares(&left.within, right.as_rival());
+                let shares_back = match (&left.rival, &right.rival) {
+                    (None, None) => shares,
+                    _ => self.shares(&right.within, left.as_rival()),
+                };
+                if let Some(shares_objects) = shares {
+                    let fails = self.algebra.goals.not(right.condition);
+                    left.others.push(OtherBranch { fails, shares_objects });
                 }
-                let shares_objects = both.is_none_or(|both| {
-                    both.objects.iter().any(|shape| !self.object_surely_empty(shape, MAX_PROOF_DEPTH))
-                });
-                let fails = self.algebra.goals.not(right.goal);
-                left.others.push(OtherBranch { fails, shares_objects });
-                let fails = self.algebra.goals.not(left.goal);
-                right.others.push(OtherBranch { fails, shares_objects });
+                if let Some(shares_objects) = shares_back {
+                    let fails = self.algebra.goals.not(left.condition);
+                    right.others.push(OtherBranch { fails, shares_objects });
+                }
             }
         }
         Ok(Some(branches))
+    }
+
+    /// Whether some objects are in both, if anything is.
+    fn shares(&mut self, one: &NormalForm<'s>, other: &NormalForm<'s>) -> Option<bool> {
+        let Ok(both) = one.and(other, &mut self.algebra) else { return Some(true) };
+        if self.surely_empty(&both, MAX_PROOF_DEPTH) {
+            return None;
+        }
+        Some(both.objects.iter().any(|shape| !self.object_surely_empty(shape, MAX_PROOF_DEPTH)))
     }
 }

@@ -25,8 +25,7 @@ use crate::json_schema::options::OneOf;
 use crate::json_schema::sets::array_shape::ArrayShape;
 use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::NormalForm;
-use crate::json_schema::sets::object_shape::{ObjectShape, Presence, Property, PropertyOrigin};
-use crate::json_schema::sets::text_tests::{Polarity, TextTest};
+use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
 
 /// Whether a schema has one of the keywords, with an assertion.
 pub(crate) fn has_unevaluated_keyword(members: &Members<'_>, draft: Draft) -> bool {
@@ -354,15 +353,7 @@ fn apply_to_unevaluated<'s>(
     if keyword == "unevaluatedProperties" {
         // Taken away: after this keyword everything is evaluated, for schemas around this one.
         let Some(some) = case.evaluated.members.take() else { return Ok(()) };
-        let mut shape = ObjectShape::with_rest(goal);
-        for &test in &some.tests {
-            shape.split_matching(TextTest { test, sense: Polarity::Fails }, goal);
-        }
-        shape.properties.extend(some.names.iter().map(|&name| {
-            let (presence, origin) = (Presence::Optional, PropertyOrigin::Mentioned);
-            Property { name, value: GoalId::ANY, presence, origin }
-        }));
-        rest.objects = vec![shape.normalized()];
+        rest.objects = vec![some.with_others(goal)];
     } else {
         let Some(some) = case.evaluated.items.take() else { return Ok(()) };
         let goals = &mut n.algebra.goals;

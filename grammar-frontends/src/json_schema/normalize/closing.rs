@@ -1,0 +1,262 @@
+//! Closed objects, where an option asks for them: which members a schema allows beside those that it declares.
+//!
+//! The naive way is to read every schema that declares members as if it said `additionalProperties: false`. Schemas for one
+//! object (`allOf`, `then`, what `$ref` leads to) then exclude the members of each other. In a condition (`not`, `if`,
+//! `contains`, an alternative of `oneOf` that must fail) fewer objects satisfy the schema, so that more values are let
+//! through. So conditions stay open, and a schema also allows the members that other schemas for the same object mention.
+//! Those of a list of alternatives do not count for one another. All values that are left satisfy the open schemas.
+
+use grammask_grammar_ir::hash::{HashMap, HashSet};
+
+use super::evaluated::EvaluatedMembers;
+use super::normalizer::Normalizer;
+use super::strings::pattern_test;
+use crate::diagnostic::Result;
+use crate::json_schema::document::dynamic_scope::Closing;
+use crate::json_schema::document::ids::NodeId;
+use crate::json_schema::document::json::Value;
+use crate::json_schema::document::nodes::PathStep;
+use crate::json_schema::document::pointer::escape;
+use crate::json_schema::options::Objects;
+use crate::json_schema::sets::goals::{Atom, GoalId};
+
+/// Members that may occur; `None` is all of them.
+type Allowed<'s> = Option<EvaluatedMembers<'s>>;
+
+/// Members that schemas allow for the sake of others.
+#[derive(Default)]
+pub(super) struct Closings<'s> {
+    /// By their numbers.
+    beside: Vec<Allowed<'s>>,
+    numbers: HashMap<Allowed<'s>, u32>,
+    /// The parts of a schema, by its place.
+    parts: HashMap<NodeId, Parts<'s>>,
+}
+
+/// Tells parts of a schema apart: the address of a schema in it, or of a list of alternatives.
+type PartAddress<'s> = *const Value<'s>;
+
+/// The schema's own keywords.
+const OWN: PartAddress<'static> = std::ptr::null();
+
+/// Members that the parts of a schema mention which are about the same object.
+#[derive(Default)]
+struct Parts<'s> {
+    /// The schema's own keywords first.
+    mentioned: Vec<(PartAddress<'s>, Allowed<'s>)>,
+    /// The number of all together, once it was asked for.
+    all: Option<u32>,
+}
+
+/// Parts of a schema from which on each also allows what it mentions itself, to whatever schema inside of it.
+const MANY_PARTS: usize = 32;
+
+/// Keywords whose schemas are about the same object: those of one schema, those of a list, those of an object.
+const ONE: [&str; 3] = ["if", "then", "else"];
+const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+const BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
+
+fn is_about_same_object(keyword: &str) -> bool {
+    keyword == "$ref" || ONE.contains(&keyword) || LISTS.contains(&keyword) || BY_NAME.contains(&keyword)
+}
+
+impl<'s> Closings<'s> {
+    fn number(&mut self, allowed: Allowed<'s>) -> u32 {
+        let next = u32::try_from(self.beside.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(allowed.clone()).or_insert(next);
+        if number == next {
+            self.beside.push(allowed);
+        }
+        number
+    }
+}
+
+impl<'s> Normalizer<'s> {
+    /// The goal of a sub-schema, as a condition.
+    pub(super) fn as_condition(&mut self, goal: GoalId) -> GoalId {
+        match *self.algebra.goals.atoms(goal) {
+            [Atom::Schema(node)] if self.options.objects == Objects::Closed => {
+                let condition = self.document.with_closing(node, Closing::Never);
+                self.algebra.goals.atom(Atom::Schema(condition))
+            }
+            _ => goal,
+        }
+    }
+
+    /// The members that the option lets a schema have which are not its own; `None` where it does not close the schema.
+    pub(super) fn members_beside(&mut self, node: NodeId) -> Result<Allowed<'s>> {
+        let members = self.document.value(node).as_object();
+        let has_parts = || members.is_some_and(|members| members.keys().any(is_about_same_object));
+        match self.document.closing(node) {
+            Closing::Never => Ok(None),
+            Closing::Alone if !has_parts() => Ok(Some(EvaluatedMembers::default())),
+            _ => Ok(self.beside_part(node, Some(OWN))?.map(EvaluatedMembers::sorted)),
+        }
+    }
+
+    /// How objects are closed in a sub-schema, or in the target of a reference.
+    pub(super) fn closing_below(
+        &mut self,
+        node: NodeId,
+        step: &PathStep<'s>,
+        value: &'s Value<'s>,
+    ) -> Result<Closing> {
+        if self.options.objects == Objects::Open {
+            return Ok(Closing::Alone);
+        }
+        if self.document.closing(node) == Closing::Never {
+            return Ok(Closing::Never);
+        }
+        let part = match *step {
+            PathStep::Keyword("not" | "if" | "contains") => return Ok(Closing::Never),
+            PathStep::Keyword("$ref" | "then" | "else") | PathStep::Index("allOf", _) => {
+                std::ptr::from_ref(value)
+            }
+            PathStep::Member(keyword, _) if BY_NAME.contains(&keyword) => std::ptr::from_ref(value),
+            PathStep::Index(keyword @ ("anyOf" | "oneOf"), _) => {
+                let members = self.document.value(node).as_object();
+                members.and_then(|members| members.get(keyword)).map_or(OWN, std::ptr::from_ref)
+            }
+            _ => return Ok(Closing::Alone),
+        };
+        let number = self.number_beside_part(node, part)?;
+        let is_alone = self.closings.beside[number as usize].as_ref().is_some_and(EvaluatedMembers::is_empty);
+        Ok(if is_alone { Closing::Alone } else { Closing::Beside(number) })
+    }
+
+    fn number_beside_part(&mut self, node: NodeId, part: PartAddress<'s>) -> Result<u32> {
+        self.read_parts(node)?;
+        let place = self.document.place(node);
+        let are_many =
+            self.closings.parts.get(&place).is_some_and(|parts| parts.mentioned.len() > MANY_PARTS);
+        let is_alone = self.document.closing(node) == Closing::Alone;
+        if are_many
+            && is_alone
+            && let Some(known) = self.closings.parts.get(&place).and_then(|parts| parts.all)
+        {
+            return Ok(known);
+        }
+        let allowed = self.beside_part(node, (!are_many).then_some(part))?;
+        let number = self.closings.number(allowed.map(EvaluatedMembers::sorted));
+        if let Some(parts) = self.closings.parts.get_mut(&place).filter(|_| are_many && is_alone) {
+            parts.all = Some(number);
+        }
+        Ok(number)
+    }
+
+    /// Members that the parts of a schema mention, but for one of them, and schemas that the schema itself is a part of.
+    fn beside_part(&mut self, node: NodeId, part: Option<PartAddress<'s>>) -> Result<Allowed<'s>> {
+        self.read_parts(node)?;
+        let mut allowed = match self.document.closing(node) {
+            Closing::Beside(number) => self.closings.beside[number as usize].clone(),
+            Closing::Alone | Closing::Never => Some(EvaluatedMembers::default()),
+        };
+        let parts = self.closings.parts.get(&self.document.place(node));
+        for (other, mentioned) in parts.into_iter().flat_map(|parts| &parts.mentioned) {
+            if Some(*other) == part {
+                continue;
+            }
+            let both = allowed.as_mut().zip(mentioned.as_ref());
+            let Some((allowed, mentioned)) = both else { return Ok(None) };
+            self.algebra.work.charge(1 + mentioned.size());
+            self.check_spent()?;
+            allowed.extend(mentioned);
+        }
+        Ok(allowed)
+    }
+
+    fn read_parts(&mut self, node: NodeId) -> Result<()> {
+        let place = self.document.place(node);
+        if self.closings.parts.contains_key(&place) {
+            return Ok(());
+        }
+        let mut mentioned = vec![(OWN, self.own_members(place)?)];
+        let mut schemas = self.schemas_of_same_object(place)?;
+        // Those of one part are neighbours.
+        for part in schemas.chunk_by_mut(|one, other| one.0 == other.0) {
+            let members = self.mentioned(part.iter().map(|&(_, schema)| schema).collect())?;
+            mentioned.push((part[0].0, members));
+        }
+        self.closings.parts.insert(place, Parts { mentioned, all: None });
+        Ok(())
+    }
+
+    /// Members that schemas mention, and schemas inside of them that are about the same object.
+    fn mentioned(&mut self, mut open: Vec<NodeId>) -> Result<Allowed<'s>> {
+        let mut met: HashSet<NodeId> = open.iter().copied().collect();
+        let mut all = EvaluatedMembers::default();
+        while let Some(place) = open.pop() {
+            let Some(members) = self.own_members(place)? else { return Ok(None) };
+            self.algebra.work.charge(8 + 2 * members.size());
+            self.check_spent()?;
+            all.extend(&members);
+            let schemas = self.schemas_of_same_object(place)?.into_iter().map(|(_, schema)| schema);
+            open.extend(schemas.filter(|&schema| met.insert(schema)));
+        }
+        Ok(Some(all.sorted()))
+    }
+
+    /// The members that a schema mentions itself; `None` where it says of all others what they may be.
+    fn own_members(&mut self, place: NodeId) -> Result<Allowed<'s>> {
+        let mut all = EvaluatedMembers::default();
+        let Value::Object(members) = self.document.value(place) else { return Ok(Some(all)) };
+        if members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings() {
+            return Ok(Some(all));
+        }
+        // Where a dynamic reference leads depends on more than the place.
+        const OTHERS: [&str; 4] =
+            ["additionalProperties", "unevaluatedProperties", "$dynamicRef", "$recursiveRef"];
+        if OTHERS.iter().any(|keyword| members.contains_key(keyword)) {
+            return Ok(None);
+        }
+        let object = |keyword: &str| members.get(keyword).and_then(Value::as_object).into_iter().flatten();
+        let texts = |value: &'s Value<'s>| value.as_array().into_iter().flatten().filter_map(Value::as_str);
+        all.names.extend(object("properties").map(|(name, _)| name));
+        all.names.extend(members.get("required").into_iter().flat_map(texts));
+        for keyword in ["dependentRequired", "dependencies"] {
+            all.names.extend(object(keyword).flat_map(|(_, names)| texts(names)));
+        }
+        for (pattern, _) in object("patternProperties") {
+            let keyword = format!("patternProperties/{}", escape(pattern));
+            let Some(test) = pattern_test(self, place, &keyword, pattern)? else { return Ok(None) };
+            all.tests.push(test.test);
+        }
+        Ok(Some(all))
+    }
+
+    /// The schemas inside of one that are about the same object, each with the part that it belongs to.
+    fn schemas_of_same_object(&mut self, place: NodeId) -> Result<Vec<(PartAddress<'s>, NodeId)>> {
+        let Value::Object(members) = self.document.value(place) else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        if let Some(value) = members.get("$ref")
+            && let Some(reference) = value.as_str()
+            // A reference that leads nowhere is reported where it is read.
+            && let Ok(target) = self.document.resolve(place, reference)
+        {
+            found.push((std::ptr::from_ref(value), self.document.place(target)));
+        }
+        if members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings() {
+            return Ok(found);
+        }
+        let mut steps = Vec::new();
+        for keyword in ONE {
+            steps.extend(members.get(keyword).map(|value| (value, PathStep::Keyword(keyword), value)));
+        }
+        for keyword in LISTS {
+            let Some(list) = members.get(keyword) else { continue };
+            let schemas = list.as_array().into_iter().flatten().enumerate();
+            let part = |schema| if keyword == "allOf" { schema } else { list };
+            steps.extend(schemas.map(|(at, schema)| (part(schema), PathStep::Index(keyword, at), schema)));
+        }
+        for keyword in BY_NAME {
+            let schemas = members.get(keyword).and_then(Value::as_object).into_iter().flatten();
+            steps.extend(schemas.map(|(name, schema)| (schema, PathStep::Member(keyword, name), schema)));
+        }
+        for (part, step, schema) in steps.into_iter().filter(|(.., schema)| schema.as_object().is_some()) {
+            let child = self.document.child(place, step, schema);
+            found.push((std::ptr::from_ref(part), self.document.place(child)));
+        }
+        self.check_goals()?;
+        Ok(found)
+    }
+}
