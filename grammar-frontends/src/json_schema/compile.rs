@@ -87,6 +87,7 @@ fn compile_text(schema: &str, options: &JsonSchemaOptions, report: Report) -> Re
         ItemComparison::Possible,
         &[],
         report,
+        &mut 0,
     )
     .map_err(|error| (*error).with_json_source(schema).into())
 }
@@ -144,21 +145,22 @@ fn count_values(schema: &str) -> usize {
 pub fn compile_value(schema: &JsonValue, options: &JsonSchemaOptions) -> Result<Compiled, Diagnostics> {
     let arena = Bump::new();
     let (schema, report) = (json::borrowed(schema, &arena), Report::default());
-    compile_parsed(&schema, options, ValueSyntax::Json, ItemComparison::Possible, &[], report)
+    compile_parsed(&schema, options, ValueSyntax::Json, ItemComparison::Possible, &[], report, &mut 0)
         .map_err(|error| (*error).into())
 }
 
 /// Compiles a schema that is part of another document, for values that are written in a given syntax. The report is one of
-/// warnings.
+/// warnings. The work is added to `spent`, also where the schema is refused.
 pub(crate) fn compile_within(
     schema: &JsonValue,
     options: &JsonSchemaOptions,
     syntax: ValueSyntax,
     excludes: &[Box<str>],
+    spent: &mut usize,
 ) -> Result<Compiled, Diagnostics> {
     let arena = Bump::new();
     let (value, report) = (json::borrowed(schema, &arena), Report::of_warnings());
-    compile_parsed(&value, options, syntax, ItemComparison::Impossible, excludes, report)
+    compile_parsed(&value, options, syntax, ItemComparison::Impossible, excludes, report, spent)
         .map_err(|error| (*error).with_found(&schema.to_string()).into())
 }
 
@@ -169,18 +171,20 @@ fn compile_parsed(
     comparison: ItemComparison,
     excludes: &[Box<str>],
     report: Report,
+    spent: &mut usize,
 ) -> Result<Compiled, Box<Diagnostic>> {
     let wishes = Rc::<Cell<Wishes>>::default();
-    let mut work: usize = 0;
     let mut compile = |options: &JsonSchemaOptions, report: Report, comparison: ItemComparison| {
-        with_normalizer(schema, options, report, |mut normalizer, root| {
+        let work = Work::up_to(options.limits.work as u64);
+        let lowered = with_normalizer(schema, options, report, work.clone(), |mut normalizer, root| {
             normalizer.wishes = Rc::clone(&wishes);
             let (grammar, normalizer) = lowering::lower(normalizer, root, (syntax, comparison), excludes)?;
             let mut report = normalizer.report;
             report.settle();
-            work = work.saturating_add(normalizer.algebra.work.spent());
-            Ok(Compiled { grammar, report, work })
-        })
+            Ok((grammar, report))
+        });
+        *spent = spent.saturating_add(work.spent());
+        lowered.map(|(grammar, report)| Compiled { grammar, report, work: *spent })
     };
     let mut compiled = compile(options, report.clone(), comparison);
     if wishes.get().told_repeats {
@@ -211,12 +215,12 @@ pub(super) fn with_normalizer<T>(
     schema: &json::Value<'_>,
     options: &JsonSchemaOptions,
     report: Report,
+    work: Work,
     then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
 ) -> Result<T, Box<Diagnostic>> {
     let options = guidance::with_options_of(schema, options)?;
     let options = &*options;
     let arena = Bump::new();
-    let work = Work::up_to(options.limits.work as u64);
     let sources = Sources {
         retriever: options.retriever.clone(),
         arena: &arena,

@@ -16,6 +16,7 @@ use super::normalize::rule_origins::RuleOrigins;
 use super::options::JsonSchemaOptions;
 use super::report::Report;
 use super::value_syntax::{ItemComparison, ValueSyntax};
+use super::work::Work;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// Keywords that make large automata, those that do so most often first.
@@ -59,7 +60,8 @@ fn place(
     let arena = Bump::new();
     let Ok(value) = json::parse(schema, &arena) else { return Ok(None) };
     let options = with_limits_of(schema, options);
-    with_normalizer(&value, &options, Report::of_warnings(), |mut normalizer, root| {
+    let work = Work::up_to(options.limits.work as u64);
+    with_normalizer(&value, &options, Report::of_warnings(), work, |mut normalizer, root| {
         normalizer.rule_origins = Some(RuleOrigins::new(limits));
         let (grammar, normalizer) =
             lowering::lower(normalizer, root, (ValueSyntax::Json, ItemComparison::Possible), &[])?;

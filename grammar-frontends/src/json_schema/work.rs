@@ -46,6 +46,8 @@ pub(crate) const WORK_PER_BYTE: usize = 1;
 #[derive(Debug)]
 pub struct SharedWork {
     limit: usize,
+    /// The JSON pointer of a schema to name in errors.
+    place: Option<Box<str>>,
     allowed: AtomicUsize,
     largest: AtomicUsize,
     taken: AtomicUsize,
@@ -55,7 +57,12 @@ impl SharedWork {
     /// Nothing was taken so far; the source has so many bytes.
     pub fn new(limits: &JsonSchemaLimits, bytes: usize) -> Self {
         let allowed = limits.work.saturating_add(WORK_PER_BYTE.saturating_mul(bytes));
-        Self { limit: limits.work, allowed: allowed.into(), largest: 0.into(), taken: 0.into() }
+        Self { limit: limits.work, place: None, allowed: allowed.into(), largest: 0.into(), taken: 0.into() }
+    }
+
+    /// The same, with the JSON pointer of the schema that errors name.
+    pub fn at(self, pointer: &str) -> Self {
+        Self { place: Some(pointer.into()), ..self }
     }
 
     /// Adds the work that a schema took. `bytes` are those of its text, where the source was not known before.
@@ -72,7 +79,10 @@ impl SharedWork {
             return Ok(());
         }
         let message = format!("the schemas need more than {} `work` together", self.limit);
-        let error = Diagnostic::error("json-schema/limit", message);
+        let mut error = Diagnostic::error("json-schema/limit", message);
+        if let Some(place) = &self.place {
+            error = error.with_pointer(&**place);
+        }
         Err(Box::new(error.with_hint("make them fewer or smaller, or raise the limit `work`")))
     }
 

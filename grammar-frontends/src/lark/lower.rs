@@ -683,9 +683,11 @@ impl<'a> Scope<'a, '_> {
         }
         let schema = &self.values[value as usize];
         let options = &self.shared.options.json_schema;
-        let compiled = json_schema::compile_within(schema, options, ValueSyntax::Json, &[])
-            .map_err(|diagnostics| Fault::in_schema(&diagnostics.into_vec().swap_remove(0), span))?;
-        let taken = self.shared.schema_work.take(compiled.work, 0);
+        let mut spent = 0;
+        let compiled = json_schema::compile_within(schema, options, ValueSyntax::Json, &[], &mut spent);
+        let taken = self.shared.schema_work.take(spent, 0);
+        let compiled =
+            compiled.map_err(|diagnostics| Fault::in_schema(&diagnostics.into_vec().swap_remove(0), span))?;
         taken.map_err(|error| Fault::in_schema(&error, span))?;
         let warnings = compiled.report.warnings().map(|warning| (span.start, warning));
         self.shared.unplaced_warnings.extend(warnings);

@@ -84,7 +84,7 @@ impl SchemaContent {
             options.whitespace = Whitespace::Free { max_run: Some(max) };
         }
         let (schema, syntax) = (self.schema.value(), self.style.written());
-        json_schema::compile_within(schema, &options, syntax, &self.excludes)
+        json_schema::compile_within(schema, &options, syntax, &self.excludes, &mut 0)
             .map_err(|error| (*in_schema(error, prefix)).into())
     }
 }
@@ -93,6 +93,11 @@ impl EmbeddedSchema {
     /// The rule that stands for the schema.
     pub fn rule(&self) -> RuleId {
         self.rule
+    }
+
+    /// The JSON pointer of the schema in the whole document.
+    pub fn pointer(&self) -> &str {
+        &self.prefix
     }
 
     /// A text that spells all that the grammar depends on but the options: equal keys have equal grammars.

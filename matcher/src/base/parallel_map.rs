@@ -7,6 +7,7 @@
 //! the caller begins these, too, and the first that finishes stops the other: no call takes longer than the
 //! caller would take alone.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use grammask_grammar_ir::Interrupt;
@@ -50,6 +51,36 @@ where
     }
     let results = std::mem::take(&mut shared.lock().results);
     results.into_iter().flatten().collect()
+}
+
+/// As [`parallel_map`], until an item fails: the first error in the order of the items. Those after it are left out as soon
+/// as it is known, since nobody asks for them.
+pub(crate) fn try_parallel_map<T, R, E>(
+    threads: &Threads,
+    items: Vec<T>,
+    min_items_per_thread: usize,
+    work: impl Fn(&T) -> Result<R, E> + Send + Sync + 'static,
+) -> Result<Vec<R>, E>
+where
+    T: Send + Sync + 'static,
+    R: Send + 'static,
+    E: Send + 'static,
+{
+    let failed = AtomicUsize::new(usize::MAX);
+    let items = items.into_iter().enumerate().collect();
+    let made = parallel_map(threads, items, min_items_per_thread, move |(index, item), _| {
+        // A thread that does not see the latest failure does work in vain, and nothing else depends on it.
+        if failed.load(Ordering::Relaxed) < *index {
+            return None;
+        }
+        let made = work(item);
+        if made.is_err() {
+            failed.fetch_min(*index, Ordering::Relaxed);
+        }
+        Some(made)
+    });
+    // An item is left out only after one that failed.
+    made.into_iter().map_while(|made| made).collect()
 }
 
 struct SharedItems<T, R, F> {
@@ -106,6 +137,24 @@ mod tests {
             let threads = Threads::new(count);
             let made = parallel_map(&threads, (0..1000).collect(), 8, |&item: &u64, _| item * item);
             assert!(made.into_iter().eq((0..1000).map(|item| item * item)), "{count} threads");
+        }
+    }
+
+    #[test]
+    fn the_first_error_ends_the_work() {
+        for count in [0, 1, 4] {
+            let threads = Threads::new(count);
+            let begun = Arc::new(AtomicUsize::new(0));
+            let counter = Arc::clone(&begun);
+            let made = try_parallel_map(&threads, (0..1000).collect(), 8, move |&item: &u32| {
+                counter.fetch_add(1, Ordering::Relaxed);
+                if item % 10 == 3 { Err(item) } else { Ok(item) }
+            });
+            assert_eq!(made, Err(3), "{count} threads");
+            // While a thread is at an item that fails, others go on to the next such item. The caller begins theirs again.
+            assert!(begun.load(Ordering::Relaxed) <= 4 + 11 * count, "{count} threads");
+            let made = try_parallel_map(&threads, (0..1000).collect(), 8, |&item: &u32| Ok::<_, ()>(item));
+            assert!(made.is_ok_and(|made| made.into_iter().eq(0..1000)), "{count} threads");
         }
     }
 

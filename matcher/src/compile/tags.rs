@@ -28,7 +28,7 @@ use super::kept::{Kept, SourceCache};
 use super::tag_parts::{CompiledTag, CompiledTemplate, PartCost, SchemaPart, TagPart};
 use super::token_names::TokenResolver;
 use crate::base::error::CompileError;
-use crate::base::parallel_map::parallel_map;
+use crate::base::parallel_map::try_parallel_map;
 use crate::base::stats::CompileTimes;
 use crate::cache::compile_cache::{EntryKind, SourceKey};
 use crate::cache::options_key::holds_no_functions;
@@ -102,7 +102,7 @@ impl<B: BuildBackend> Compiler<B> {
     ) -> Option<CompiledGrammar<B>> {
         // Every `None` below sends the document the general way, which finds the same grammar, or the error
         // with its place.
-        if !self.caches_sources() || document.len() > options.limits.document_bytes {
+        if document.len() > options.limits.document_bytes {
             return None;
         }
         let start = self.now();
@@ -166,9 +166,9 @@ impl<B: BuildBackend> Compiler<B> {
         self.cache.note_hits(EntryKind::Schema, hits);
         tags.iter().flatten().try_for_each(|tag| compiler.pay(tag.cost)).ok()?;
         if !missing.is_empty() {
-            let texts: Vec<Box<str>> = missing.iter().map(|&at| texts[at].into()).collect();
+            let texts: Vec<Arc<str>> = missing.iter().map(|&at| texts[at].into()).collect();
             let template = Arc::clone(template);
-            let made = parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text, _| {
+            let make = move |text: &Arc<str>| {
                 compiler.check().ok()?;
                 let key = CompiledTag::key(&template.context, text);
                 let compile = || Some(Kept::Part(TagPart::Tag(Arc::new(compiler.tag(text, &template)?))));
@@ -177,11 +177,14 @@ impl<B: BuildBackend> Compiler<B> {
                 let tag = kept.part()?.tag()?;
                 compiler.pay(tag.cost).ok()?;
                 Some(tag)
+            };
+            // One tag that is not plain sends the whole document the general way. Tags that were compiled stay in the cache.
+            let made = try_parallel_map(self.threads(), texts, MIN_ITEMS_PER_THREAD, move |text| {
+                make(text).ok_or(())
             });
+            let made = made.ok()?;
             for (at, made) in missing.into_iter().zip(made) {
-                // One tag that is not plain sends the whole document the general way. Tags that were compiled
-                // stay in the cache.
-                tags[at] = Some(made?);
+                tags[at] = Some(made);
             }
         }
         tags.into_iter().collect()
@@ -193,7 +196,10 @@ impl<B: BuildBackend> Compiler<B> {
         schemas: Vec<EmbeddedSchema>,
         options: &StructuralTagOptions,
     ) -> Result<Vec<WithWarnings>, CompileError> {
-        let compiler = self.tag_compiler(options, schemas.iter().map(|schema| schema.key().len()).sum());
+        let mut compiler = self.tag_compiler(options, schemas.iter().map(|schema| schema.key().len()).sum());
+        let largest = schemas.iter().max_by_key(|schema| schema.key().len());
+        let place = largest.map_or("", EmbeddedSchema::pointer);
+        compiler.schema_work = compiler.schema_work.at(place);
         let known = |schema: &EmbeddedSchema| {
             let part = self.cache.get(compiler.key(schema)?)?.part()?.schema()?;
             Some(compiler.pay(part.cost).map(|()| with_warnings(schema, part)))
@@ -203,14 +209,14 @@ impl<B: BuildBackend> Compiler<B> {
         // Known ones are found first, on this thread: a look-up is faster than to hand it to another.
         let (places, missing): (Vec<usize>, Vec<EmbeddedSchema>) =
             schemas.into_iter().enumerate().filter(|(place, _)| programs[*place].is_none()).unzip();
-        let made = parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema, _| {
+        let made = try_parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema| {
             compiler.check()?;
             let part = compiler.schema(schema)?;
             compiler.pay(part.cost)?;
             Ok::<_, CompileError>(with_warnings(schema, part))
-        });
+        })?;
         for (place, made) in places.into_iter().zip(made) {
-            programs[place] = Some(made?);
+            programs[place] = Some(made);
         }
         Ok(programs.into_iter().flatten().collect())
     }

@@ -1,11 +1,14 @@
 //! Structural tags whose tags are put together by reference say what they say as a whole.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use grammask_fsm::{CompileOptions, SubProgramCounts, TextLimits, Toggle};
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Retriever};
 use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
-use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler};
+use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler, Limits};
 use grammask_pda::Engine as Pda;
 use serde_json::{Value, json};
 
@@ -388,6 +391,7 @@ fn the_schemas_of_a_source_share_limits() {
             for compiler in [&known, &known, &compiler()] {
                 let error = compiler.structural_tag(&document(&tags), &options).unwrap_err().to_string();
                 assert!(error.contains(limit), "{error}");
+                assert!(limit == steps || error.contains("/format/"), "{error}");
             }
         }
     }
@@ -397,4 +401,38 @@ fn the_schemas_of_a_source_share_limits() {
     options.json_schema.limits.work = 40_000;
     let error = compiler().lark(&format!("start: {}\n{rules}", names.join(" | ")), &options).unwrap_err();
     assert!(error.to_string().contains(work), "{error}");
+}
+
+/// The schemas after one that is refused are not read: their refusals would cost as much again.
+#[test]
+fn a_refusal_ends_the_reading_of_a_source() {
+    let looks = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&looks);
+    let retriever = Retriever::new(move |_: &str| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Err("not today".to_owned())
+    });
+    let tags = (0..50).map(|at| {
+        let schema = json!({"$ref": format!("https://example.com/{at}")});
+        json!({"type": "tag", "begin": at.to_string(), "content": {"type": "json_schema", "json_schema": schema}, "end": "."})
+    });
+    let document = json!({"format": {"type": "or", "elements": tags.collect::<Value>()}}).to_string();
+    let mut options = StructuralTagOptions::default();
+    options.json_schema = options.json_schema.retriever(retriever);
+    let error = Compiler::new(vocabulary()).structural_tag(&document, &options).unwrap_err().to_string();
+    assert!(error.contains("/format/elements/0/") && error.contains("not today"), "{error}");
+    assert_eq!(looks.load(Ordering::Relaxed), 1);
+}
+
+/// Without a cache a document is put together in the same way.
+#[test]
+fn fingerprints_do_not_depend_on_the_cache() {
+    let content = json!({"type": "json_schema", "json_schema": {"type": "boolean"}});
+    let tags = [tag("<tool:f>", &content, &json!("</tool>"))];
+    let document = json!({"format": triggered(&tags)}).to_string();
+    let options = StructuralTagOptions::default();
+    let fingerprint =
+        |compiler: Compiler| compiler.structural_tag(&document, &options).unwrap().fingerprint();
+    let uncached = Compiler::builder(vocabulary()).limits(Limits::default().max_cache_bytes(0)).build();
+    assert_eq!(fingerprint(Compiler::new(vocabulary())), fingerprint(uncached));
 }
