@@ -221,7 +221,7 @@ impl<'s> Normalizer<'s> {
                 Value::Bool(false) => GoalId::NEVER,
                 _ => {
                     let closing = self.closing_below(node, &PathStep::Keyword("$ref"), value)?;
-                    let target = self.document.with_closing(target, closing);
+                    let target = self.closed(target, closing);
                     self.algebra.goals.atom(Atom::Schema(target))
                 }
             }),

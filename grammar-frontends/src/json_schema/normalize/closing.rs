@@ -14,9 +14,10 @@ use super::strings::pattern_test;
 use crate::diagnostic::Result;
 use crate::json_schema::document::dynamic_scope::Closing;
 use crate::json_schema::document::ids::NodeId;
-use crate::json_schema::document::json::Value;
+use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::PathStep;
 use crate::json_schema::document::pointer::escape;
+use crate::json_schema::document::subschema_keywords::{SCHEMA_MAPS, SCHEMAS};
 use crate::json_schema::options::Objects;
 use crate::json_schema::sets::goals::{Atom, GoalId};
 
@@ -56,6 +57,33 @@ const ONE: [&str; 3] = ["if", "then", "else"];
 const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
 
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Keywords with which a schema may say of members that it does not declare what they are. Where a dynamic reference leads
+/// depends on more than its place.
+const SAYS_OF_OTHERS: [&str; 4] =
+    ["additionalProperties", "unevaluatedProperties", "$dynamicRef", "$recursiveRef"];
+
+/// Whether a keyword has schemas for the value or for parts of it.
+fn is_about_parts(keyword: &str) -> bool {
+    REFERENCES.contains(&keyword) || SCHEMAS.contains(&keyword) || SCHEMA_MAPS.contains(&keyword)
+}
+
+/// Whether each object that satisfies a schema satisfies one inside of it that is closed by itself.
+fn has_closed_part(members: &Members<'_>) -> bool {
+    let all = |keyword: &str| members.get(keyword).and_then(Value::as_array).unwrap_or_default();
+    let is_closed = |schema: &Value<'_>| schema.as_object().is_some_and(is_closed_alone);
+    let is_list_closed = |schemas: &[Value<'_>]| !schemas.is_empty() && schemas.iter().all(is_closed);
+    all("allOf").iter().any(is_closed) || is_list_closed(all("anyOf")) || is_list_closed(all("oneOf"))
+}
+
+/// Whether the option closes a schema by itself, or no object satisfies it.
+fn is_closed_alone(members: &Members<'_>) -> bool {
+    let has = |keywords: &[&str]| keywords.iter().any(|keyword| members.contains_key(keyword));
+    members.get("type").and_then(Value::as_str).is_some_and(|name| name != "object")
+        || has(&["properties", "patternProperties"]) && !has(&["$ref"]) && !has(&SAYS_OF_OTHERS)
+}
+
 fn is_about_same_object(keyword: &str) -> bool {
     keyword == "$ref" || ONE.contains(&keyword) || LISTS.contains(&keyword) || BY_NAME.contains(&keyword)
 }
@@ -76,11 +104,22 @@ impl<'s> Normalizer<'s> {
     pub(super) fn as_condition(&mut self, goal: GoalId) -> GoalId {
         match *self.algebra.goals.atoms(goal) {
             [Atom::Schema(node)] if self.options.objects == Objects::Closed => {
-                let condition = self.document.with_closing(node, Closing::Never);
+                let condition = self.closed(node, Closing::Never);
                 self.algebra.goals.atom(Atom::Schema(condition))
             }
             _ => goal,
         }
+    }
+
+    /// The same schema where objects are closed in another way, if that makes a difference to it.
+    pub(super) fn closed(&mut self, node: NodeId, closing: Closing) -> NodeId {
+        let is_plain = closing != Closing::Alone
+            && self
+                .document
+                .value(node)
+                .as_object()
+                .is_some_and(|members| !members.keys().any(is_about_parts));
+        self.document.with_closing(node, if is_plain { Closing::Alone } else { closing })
     }
 
     /// The members that the option lets a schema have which are not its own; `None` where it does not close the schema.
@@ -90,6 +129,8 @@ impl<'s> Normalizer<'s> {
         match self.document.closing(node) {
             Closing::Never => Ok(None),
             Closing::Alone if !has_parts() => Ok(Some(EvaluatedMembers::default())),
+            // The part that is closed allows no more members than the whole would.
+            _ if members.is_some_and(has_closed_part) => Ok(None),
             _ => Ok(self.beside_part(node, Some(OWN))?.map(EvaluatedMembers::sorted)),
         }
     }
@@ -203,10 +244,7 @@ impl<'s> Normalizer<'s> {
         if members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings() {
             return Ok(Some(all));
         }
-        // Where a dynamic reference leads depends on more than the place.
-        const OTHERS: [&str; 4] =
-            ["additionalProperties", "unevaluatedProperties", "$dynamicRef", "$recursiveRef"];
-        if OTHERS.iter().any(|keyword| members.contains_key(keyword)) {
+        if SAYS_OF_OTHERS.iter().any(|keyword| members.contains_key(keyword)) {
             return Ok(None);
         }
         let object = |keyword: &str| members.get(keyword).and_then(Value::as_object).into_iter().flatten();

@@ -413,7 +413,7 @@ impl<'s> Normalizer<'s> {
                     true => self.document.schema(node, step, value, members),
                     false => self.document.child(node, step, value),
                 };
-                let child = self.document.with_closing(child, closing);
+                let child = self.closed(child, closing);
                 // One schema may have very many parts.
                 if self.document.len().is_multiple_of(BETWEEN_CHECKS) {
                     self.check_work()?;

@@ -157,7 +157,8 @@ impl<'s> Normalizer<'s> {
                 let shares = self.shares(&left.within, right.as_rival());
                 let shares_back = match (&left.rival, &right.rival) {
                     (None, None) => shares,
-                    _ => self.shares(&right.within, left.as_rival()),
+                    // In the same order, so that no other goals come of it.
+                    _ => self.shares(left.as_rival(), &right.within),
                 };
                 if let Some(shares_objects) = shares {
                     let fails = self.algebra.goals.not(right.condition);
