@@ -397,6 +397,10 @@ fn schemas_for_one_object_are_closed_together() {
         .accepts(&[r#"{"k":1,"y":7}"#, r#"{"y":1}"#])
         .rejects(&[r#"{"k":1,"y":3}"#])
         .does_not_spell(&[r#"{"z":1}"#]);
+    closed(r#"{"properties":{"k":{}},"dependentRequired":{"k":["z"]}}"#)
+        .accepts(&[r#"{"k":1,"z":1}"#, "{}"])
+        .rejects(&[r#"{"k":1}"#])
+        .does_not_spell(&[r#"{"k":1,"z":1,"w":1}"#]);
     // A consequence may ask for a member that is not declared.
     closed(r#"{"properties":{"k":{}},"if":{"required":["k"]},"then":{"required":["z"]},"else":{"properties":{"e":{}}}}"#)
         .accepts(&[r#"{"k":1,"z":1}"#, r#"{"e":1}"#, "{}"])

@@ -1,4 +1,4 @@
-//! Closed objects, where an option asks for them: which members a schema allows beside those that it declares.
+//! Closed objects, where an option asks for them: the members that a schema allows beside those that it declares.
 //!
 //! The naive way is to read every schema that declares members as if it said `additionalProperties: false`. Schemas for one
 //! object (`allOf`, `then`, what `$ref` leads to) then exclude the members of each other. In a condition (`not`, `if`,
@@ -34,17 +34,20 @@ pub(super) struct Closings<'s> {
     parts: HashMap<NodeId, Parts<'s>>,
 }
 
-/// Tells parts of a schema apart: the address of a schema in it, or of a list of alternatives.
-type PartAddress<'s> = *const Value<'s>;
-
-/// The schema's own keywords.
-const OWN: PartAddress<'static> = std::ptr::null();
+/// A part of a schema that is about the same object.
+#[derive(Clone, Copy, PartialEq)]
+enum PartId<'s> {
+    /// The schema's own keywords, but for the others.
+    Own,
+    /// Those that ask for members beside others.
+    Dependent,
+    /// A schema in it, or a list of alternatives, by its address.
+    Schemas(*const Value<'s>),
+}
 
 /// Members that the parts of a schema mention which are about the same object.
-#[derive(Default)]
 struct Parts<'s> {
-    /// The schema's own keywords first.
-    mentioned: Vec<(PartAddress<'s>, Allowed<'s>)>,
+    mentioned: Vec<(PartId<'s>, Allowed<'s>)>,
     /// The number of all together, once it was asked for.
     all: Option<u32>,
 }
@@ -56,6 +59,9 @@ const MANY_PARTS: usize = 32;
 const ONE: [&str; 3] = ["if", "then", "else"];
 const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const BY_NAME: [&str; 2] = ["dependentSchemas", "dependencies"];
+
+/// Keywords with names of members that must be there beside others.
+const DEPENDENT_NAMES: [&str; 2] = ["dependentRequired", "dependencies"];
 
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
@@ -85,7 +91,15 @@ fn is_closed_alone(members: &Members<'_>) -> bool {
 }
 
 fn is_about_same_object(keyword: &str) -> bool {
-    keyword == "$ref" || ONE.contains(&keyword) || LISTS.contains(&keyword) || BY_NAME.contains(&keyword)
+    keyword == "$ref"
+        || ONE.contains(&keyword)
+        || LISTS.contains(&keyword)
+        || BY_NAME.contains(&keyword)
+        || DEPENDENT_NAMES.contains(&keyword)
+}
+
+fn texts<'s>(value: &'s Value<'s>) -> impl Iterator<Item = &'s str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
 impl<'s> Closings<'s> {
@@ -131,7 +145,7 @@ impl<'s> Normalizer<'s> {
             Closing::Alone if !has_parts() => Ok(Some(EvaluatedMembers::default())),
             // The part that is closed allows no more members than the whole would.
             _ if members.is_some_and(has_closed_part) => Ok(None),
-            _ => Ok(self.beside_part(node, Some(OWN))?.map(EvaluatedMembers::sorted)),
+            _ => Ok(self.beside_part(node, Some(PartId::Own))?.map(EvaluatedMembers::sorted)),
         }
     }
 
@@ -151,12 +165,14 @@ impl<'s> Normalizer<'s> {
         let part = match *step {
             PathStep::Keyword("not" | "if" | "contains") => return Ok(Closing::Never),
             PathStep::Keyword("$ref" | "then" | "else") | PathStep::Index("allOf", _) => {
-                std::ptr::from_ref(value)
+                PartId::Schemas(value)
             }
-            PathStep::Member(keyword, _) if BY_NAME.contains(&keyword) => std::ptr::from_ref(value),
+            PathStep::Member(keyword, _) if BY_NAME.contains(&keyword) => PartId::Schemas(value),
             PathStep::Index(keyword @ ("anyOf" | "oneOf"), _) => {
                 let members = self.document.value(node).as_object();
-                members.and_then(|members| members.get(keyword)).map_or(OWN, std::ptr::from_ref)
+                members
+                    .and_then(|members| members.get(keyword))
+                    .map_or(PartId::Own, |list| PartId::Schemas(list))
             }
             _ => return Ok(Closing::Alone),
         };
@@ -165,7 +181,7 @@ impl<'s> Normalizer<'s> {
         Ok(if is_alone { Closing::Alone } else { Closing::Beside(number) })
     }
 
-    fn number_beside_part(&mut self, node: NodeId, part: PartAddress<'s>) -> Result<u32> {
+    fn number_beside_part(&mut self, node: NodeId, part: PartId<'s>) -> Result<u32> {
         self.read_parts(node)?;
         let place = self.document.place(node);
         let are_many =
@@ -186,7 +202,7 @@ impl<'s> Normalizer<'s> {
     }
 
     /// Members that the parts of a schema mention, but for one of them, and schemas that the schema itself is a part of.
-    fn beside_part(&mut self, node: NodeId, part: Option<PartAddress<'s>>) -> Result<Allowed<'s>> {
+    fn beside_part(&mut self, node: NodeId, part: Option<PartId<'s>>) -> Result<Allowed<'s>> {
         self.read_parts(node)?;
         let mut allowed = match self.document.closing(node) {
             Closing::Beside(number) => self.closings.beside[number as usize].clone(),
@@ -211,10 +227,11 @@ impl<'s> Normalizer<'s> {
         if self.closings.parts.contains_key(&place) {
             return Ok(());
         }
-        let mut mentioned = vec![(OWN, self.own_members(place)?)];
-        let mut schemas = self.schemas_of_same_object(place)?;
+        let (own, dependent) = (self.own_members(place)?, self.dependent_members(place));
+        let mut mentioned = vec![(PartId::Own, own), (PartId::Dependent, Some(dependent))];
+        let schemas = self.schemas_of_same_object(place)?;
         // Those of one part are neighbours.
-        for part in schemas.chunk_by_mut(|one, other| one.0 == other.0) {
+        for part in schemas.chunk_by(|one, other| one.0 == other.0) {
             let members = self.mentioned(part.iter().map(|&(_, schema)| schema).collect())?;
             mentioned.push((part[0].0, members));
         }
@@ -231,6 +248,7 @@ impl<'s> Normalizer<'s> {
             self.algebra.work.charge(8 + 2 * members.size());
             self.check_spent()?;
             all.extend(&members);
+            all.extend(&self.dependent_members(place));
             let schemas = self.schemas_of_same_object(place)?.into_iter().map(|(_, schema)| schema);
             open.extend(schemas.filter(|&schema| met.insert(schema)));
         }
@@ -248,12 +266,8 @@ impl<'s> Normalizer<'s> {
             return Ok(None);
         }
         let object = |keyword: &str| members.get(keyword).and_then(Value::as_object).into_iter().flatten();
-        let texts = |value: &'s Value<'s>| value.as_array().into_iter().flatten().filter_map(Value::as_str);
         all.names.extend(object("properties").map(|(name, _)| name));
         all.names.extend(members.get("required").into_iter().flat_map(texts));
-        for keyword in ["dependentRequired", "dependencies"] {
-            all.names.extend(object(keyword).flat_map(|(_, names)| texts(names)));
-        }
         for (pattern, _) in object("patternProperties") {
             let keyword = format!("patternProperties/{}", escape(pattern));
             let Some(test) = pattern_test(self, place, &keyword, pattern)? else { return Ok(None) };
@@ -262,8 +276,19 @@ impl<'s> Normalizer<'s> {
         Ok(Some(all))
     }
 
+    /// The members that a schema asks for beside others.
+    fn dependent_members(&self, place: NodeId) -> EvaluatedMembers<'s> {
+        let mut all = EvaluatedMembers::default();
+        let members = self.document.value(place).as_object();
+        for keyword in DEPENDENT_NAMES {
+            let names = members.and_then(|members| members.get(keyword)).and_then(Value::as_object);
+            all.names.extend(names.into_iter().flatten().flat_map(|(_, names)| texts(names)));
+        }
+        all
+    }
+
     /// The schemas inside of one that are about the same object, each with the part that it belongs to.
-    fn schemas_of_same_object(&mut self, place: NodeId) -> Result<Vec<(PartAddress<'s>, NodeId)>> {
+    fn schemas_of_same_object(&mut self, place: NodeId) -> Result<Vec<(PartId<'s>, NodeId)>> {
         let Value::Object(members) = self.document.value(place) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         if let Some(value) = members.get("$ref")
@@ -271,7 +296,7 @@ impl<'s> Normalizer<'s> {
             // A reference that leads nowhere is reported where it is read.
             && let Ok(target) = self.document.resolve(place, reference)
         {
-            found.push((std::ptr::from_ref(value), self.document.place(target)));
+            found.push((PartId::Schemas(value), self.document.place(target)));
         }
         if members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings() {
             return Ok(found);
@@ -292,7 +317,7 @@ impl<'s> Normalizer<'s> {
         }
         for (part, step, schema) in steps.into_iter().filter(|(.., schema)| schema.as_object().is_some()) {
             let child = self.document.child(place, step, schema);
-            found.push((std::ptr::from_ref(part), self.document.place(child)));
+            found.push((PartId::Schemas(part), self.document.place(child)));
         }
         self.check_goals()?;
         Ok(found)
