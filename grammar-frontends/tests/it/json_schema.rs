@@ -432,6 +432,19 @@ fn schemas_for_one_object_are_closed_together() {
     closed(&format!(r#"{{"allOf":[{open},{{"properties":{{"b":{{}}}}}}]}}"#))
         .accepts(&[r#"{"a":1,"b":null,"c":null}"#])
         .rejects(&[r#"{"b":1}"#, r#"{"c":1}"#]);
+    let others = r#""unevaluatedProperties":{"type":"null"}"#;
+    closed(&format!(r#"{{"properties":{{"a":{{}}}},"allOf":[{{"properties":{{"b":{{}}}}}}],{others}}}"#))
+        .accepts(&[r#"{"a":1,"b":1,"c":null}"#])
+        .rejects(&[r#"{"c":1}"#]);
+    closed(&format!(r#"{{"properties":{{"a":{{}}}},{others}}}"#))
+        .accepts(&[r#"{"a":1,"c":null}"#])
+        .rejects(&[r#"{"c":1}"#]);
+    // A list of names declares nothing.
+    let names = r#""propertyNames":{"enum":["a","b","c"]}"#;
+    closed(&format!(r#"{{"properties":{{"a":{{}}}},"allOf":[{{"required":["b"]}}],{names}}}"#))
+        .accepts(&[r#"{"a":1,"b":1}"#])
+        .rejects(&[r#"{"a":1}"#, r#"{"b":1,"d":1}"#])
+        .does_not_spell(&[r#"{"b":1,"c":1}"#]);
     // Schemas that lead back to themselves.
     closed(r##"{"properties":{"v":{}},"anyOf":[{"required":["v"]},{"properties":{"next":{"$ref":"#"}},"required":["next"]}]}"##)
         .accepts(&[r#"{"v":1}"#, r#"{"next":{"v":1}}"#, r#"{"v":1,"next":{"next":{"v":1}}}"#])

@@ -139,10 +139,11 @@ impl<'s> Normalizer<'s> {
     /// The members that the option lets a schema have which are not its own; `None` where it does not close the schema.
     pub(super) fn members_beside(&mut self, node: NodeId) -> Result<Allowed<'s>> {
         let members = self.document.value(node).as_object();
-        let has_parts = || members.is_some_and(|members| members.keys().any(is_about_same_object));
+        let has = |is_one: fn(&str) -> bool| members.is_some_and(|members| members.keys().any(is_one));
         match self.document.closing(node) {
             Closing::Never => Ok(None),
-            Closing::Alone if !has_parts() => Ok(Some(EvaluatedMembers::default())),
+            _ if has(|keyword| SAYS_OF_OTHERS.contains(&keyword)) => Ok(None),
+            Closing::Alone if !has(is_about_same_object) => Ok(Some(EvaluatedMembers::default())),
             // The part that is closed allows no more members than the whole would.
             _ if members.is_some_and(has_closed_part) => Ok(None),
             _ => Ok(self.beside_part(node, Some(PartId::Own))?.map(EvaluatedMembers::sorted)),

@@ -406,8 +406,8 @@ impl<'s> Normalizer<'s> {
             Value::Bool(false) => Ok(GoalId::NEVER),
             Value::Object(members) if members.is_empty() => Ok(GoalId::ANY),
             Value::Object(members) => {
-                // A whole report has an entry for every place, and so has an index of places.
                 let closing = self.closing_below(node, &step, value)?;
+                // A whole report has an entry for every place, and so has an index of places.
                 let child = match !self.report.is_whole() && self.rule_origins.is_none() {
                     true if equality::asserts_nothing(members) => return Ok(GoalId::ANY),
                     true => self.document.schema(node, step, value, members),

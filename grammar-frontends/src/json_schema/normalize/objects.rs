@@ -69,7 +69,7 @@ pub(crate) fn read<'s>(
     shape.max = count(n, node, members, "maxProperties")?;
     let shape = shape.normalized();
     let Some(mut allowed) = beside.filter(|others| !others.is_empty()) else { return Ok(shape) };
-    allowed.names.extend(shape.properties.iter().map(|property| property.name));
+    allowed.names.extend(places.keys());
     allowed.tests.extend(patterns.iter().map(|&(test, _)| test));
     let Algebra { goals, tests, .. } = &mut n.algebra;
     Ok(shape.and(&allowed.sorted().with_others(GoalId::NEVER), goals, tests))
