@@ -445,6 +445,14 @@ fn schemas_for_one_object_are_closed_together() {
         .accepts(&[r#"{"a":1,"b":1}"#])
         .rejects(&[r#"{"a":1}"#, r#"{"b":1,"d":1}"#])
         .does_not_spell(&[r#"{"b":1,"c":1}"#]);
+    // In old drafts a reference hides the keywords beside it, and some keywords mean nothing.
+    let draft = r#""$schema":"http://json-schema.org/draft-07/schema#","definitions":{"o":{}}"#;
+    let hidden = r##"{"type":"array","dependencies":{"a":["x"]},"$ref":"#/definitions/o"}"##;
+    closed(&format!(
+        r#"{{{draft},"properties":{{"a":{{}}}},"allOf":[{hidden}],"dependentRequired":{{"a":["y"]}}}}"#
+    ))
+    .accepts(&[r#"{"a":1}"#])
+    .does_not_spell(&[r#"{"z":1}"#, r#"{"x":1}"#, r#"{"y":1}"#]);
     // Schemas that lead back to themselves.
     closed(r##"{"properties":{"v":{}},"anyOf":[{"required":["v"]},{"properties":{"next":{"$ref":"#"}},"required":["next"]}]}"##)
         .accepts(&[r#"{"v":1}"#, r#"{"next":{"v":1}}"#, r#"{"v":1,"next":{"next":{"v":1}}}"#])

@@ -6,9 +6,11 @@
 //! through. So conditions stay open, and a schema also allows the members that other schemas for the same object mention.
 //! Those of a list of alternatives do not count for one another. All values that are left satisfy the open schemas.
 
-use grammask_grammar_ir::hash::{HashMap, HashSet};
+use grammask_grammar_ir::hash::HashSet;
 
+use super::applicators::UNTYPED_KEYWORDS;
 use super::evaluated::EvaluatedMembers;
+use super::members_beside::{Allowed, PartId, Parts};
 use super::normalizer::Normalizer;
 use super::strings::pattern_test;
 use crate::diagnostic::Result;
@@ -20,37 +22,6 @@ use crate::json_schema::document::pointer::escape;
 use crate::json_schema::document::subschema_keywords::{SCHEMA_MAPS, SCHEMAS};
 use crate::json_schema::options::Objects;
 use crate::json_schema::sets::goals::{Atom, GoalId};
-
-/// Members that may occur; `None` is all of them.
-type Allowed<'s> = Option<EvaluatedMembers<'s>>;
-
-/// Members that schemas allow for the sake of others.
-#[derive(Default)]
-pub(super) struct Closings<'s> {
-    /// By their numbers.
-    beside: Vec<Allowed<'s>>,
-    numbers: HashMap<Allowed<'s>, u32>,
-    /// The parts of a schema, by its place.
-    parts: HashMap<NodeId, Parts<'s>>,
-}
-
-/// A part of a schema that is about the same object.
-#[derive(Clone, Copy, PartialEq)]
-enum PartId<'s> {
-    /// The schema's own keywords, but for the others.
-    Own,
-    /// Those that ask for members beside others.
-    Dependent,
-    /// A schema in it, or a list of alternatives, by its address.
-    Schemas(*const Value<'s>),
-}
-
-/// Members that the parts of a schema mention which are about the same object.
-struct Parts<'s> {
-    mentioned: Vec<(PartId<'s>, Allowed<'s>)>,
-    /// The number of all together, once it was asked for.
-    all: Option<u32>,
-}
 
 /// Parts of a schema from which on each also allows what it mentions itself, to whatever schema inside of it.
 const MANY_PARTS: usize = 32;
@@ -86,8 +57,9 @@ fn has_closed_part(members: &Members<'_>) -> bool {
 /// Whether the option closes a schema by itself, or no object satisfies it.
 fn is_closed_alone(members: &Members<'_>) -> bool {
     let has = |keywords: &[&str]| keywords.iter().any(|keyword| members.contains_key(keyword));
-    members.get("type").and_then(Value::as_str).is_some_and(|name| name != "object")
-        || has(&["properties", "patternProperties"]) && !has(&["$ref"]) && !has(&SAYS_OF_OTHERS)
+    let is_other_type = || members.get("type").and_then(Value::as_str).is_some_and(|name| name != "object");
+    // In old drafts a reference hides the keywords beside it.
+    !has(&["$ref"]) && (is_other_type() || has(&["properties", "patternProperties"]) && !has(&SAYS_OF_OTHERS))
 }
 
 fn is_about_same_object(keyword: &str) -> bool {
@@ -100,17 +72,6 @@ fn is_about_same_object(keyword: &str) -> bool {
 
 fn texts<'s>(value: &'s Value<'s>) -> impl Iterator<Item = &'s str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
-}
-
-impl<'s> Closings<'s> {
-    fn number(&mut self, allowed: Allowed<'s>) -> u32 {
-        let next = u32::try_from(self.beside.len()).unwrap_or(u32::MAX);
-        let number = *self.numbers.entry(allowed.clone()).or_insert(next);
-        if number == next {
-            self.beside.push(allowed);
-        }
-        number
-    }
 }
 
 impl<'s> Normalizer<'s> {
@@ -256,13 +217,23 @@ impl<'s> Normalizer<'s> {
         Ok(Some(all.sorted()))
     }
 
+    /// The members of a schema, unless a reference hides them.
+    fn shown_members(&self, place: NodeId) -> Option<&'s Members<'s>> {
+        let members = self.document.value(place).as_object()?;
+        let are_hidden = members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings();
+        (!are_hidden).then_some(members)
+    }
+
+    /// Whether the draft of a schema has a keyword, one of those that speak about every type.
+    fn is_keyword_at(&self, place: NodeId, keyword: &str) -> bool {
+        let since = UNTYPED_KEYWORDS.iter().find(|(name, ..)| *name == keyword).map(|&(_, since, _)| since);
+        since.is_some_and(|since| self.document.draft(place) >= since)
+    }
+
     /// The members that a schema mentions itself; `None` where it says of all others what they may be.
     fn own_members(&mut self, place: NodeId) -> Result<Allowed<'s>> {
         let mut all = EvaluatedMembers::default();
-        let Value::Object(members) = self.document.value(place) else { return Ok(Some(all)) };
-        if members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings() {
-            return Ok(Some(all));
-        }
+        let Some(members) = self.shown_members(place) else { return Ok(Some(all)) };
         if SAYS_OF_OTHERS.iter().any(|keyword| members.contains_key(keyword)) {
             return Ok(None);
         }
@@ -280,8 +251,8 @@ impl<'s> Normalizer<'s> {
     /// The members that a schema asks for beside others.
     fn dependent_members(&self, place: NodeId) -> EvaluatedMembers<'s> {
         let mut all = EvaluatedMembers::default();
-        let members = self.document.value(place).as_object();
-        for keyword in DEPENDENT_NAMES {
+        let members = self.shown_members(place);
+        for keyword in DEPENDENT_NAMES.into_iter().filter(|keyword| self.is_keyword_at(place, keyword)) {
             let names = members.and_then(|members| members.get(keyword)).and_then(Value::as_object);
             all.names.extend(names.into_iter().flatten().flat_map(|(_, names)| texts(names)));
         }
@@ -299,11 +270,10 @@ impl<'s> Normalizer<'s> {
         {
             found.push((PartId::Schemas(value), self.document.place(target)));
         }
-        if members.contains_key("$ref") && self.document.draft(place).ref_hides_siblings() {
-            return Ok(found);
-        }
+        let Some(members) = self.shown_members(place) else { return Ok(found) };
         let mut steps = Vec::new();
-        for keyword in ONE {
+        let are_conditions_read = self.is_keyword_at(place, "if");
+        for keyword in ONE.into_iter().filter(|_| are_conditions_read) {
             steps.extend(members.get(keyword).map(|value| (value, PathStep::Keyword(keyword), value)));
         }
         for keyword in LISTS {
@@ -312,7 +282,7 @@ impl<'s> Normalizer<'s> {
             let part = |schema| if keyword == "allOf" { schema } else { list };
             steps.extend(schemas.map(|(at, schema)| (part(schema), PathStep::Index(keyword, at), schema)));
         }
-        for keyword in BY_NAME {
+        for keyword in BY_NAME.into_iter().filter(|keyword| self.is_keyword_at(place, keyword)) {
             let schemas = members.get(keyword).and_then(Value::as_object).into_iter().flatten();
             steps.extend(schemas.map(|(name, schema)| (schema, PathStep::Member(keyword, name), schema)));
         }

@@ -8,6 +8,7 @@ pub(super) mod arrays;
 pub(super) mod closing;
 pub(super) mod difference;
 pub(super) mod evaluated;
+pub(super) mod members_beside;
 pub(super) mod normalizer;
 pub(super) mod numbers;
 pub(super) mod objects;

@@ -7,8 +7,8 @@ use grammask_grammar_ir::hash::{HashMap, HashSet, Hashing};
 use grammask_grammar_ir::shorten;
 use smallvec::SmallVec;
 
-use super::closing::Closings;
 use super::evaluated::EvaluationCase;
+use super::members_beside::Closings;
 use super::rule_origins::RuleOrigins;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::json_schema::document::ids::NodeId;

@@ -71,6 +71,9 @@ pub(crate) fn read<'s>(
     let Some(mut allowed) = beside.filter(|others| !others.is_empty()) else { return Ok(shape) };
     allowed.names.extend(places.keys());
     allowed.tests.extend(patterns.iter().map(|&(test, _)| test));
+    // Each pattern splits the names that no pattern before it has found.
+    n.algebra.work.charge(allowed.size() + allowed.tests.len().saturating_mul(allowed.tests.len()) / 4);
+    n.check_spent()?;
     let Algebra { goals, tests, .. } = &mut n.algebra;
     Ok(shape.and(&allowed.sorted().with_others(GoalId::NEVER), goals, tests))
 }
