@@ -54,7 +54,7 @@ const HOLDERS: [(&str, &str); 7] = [
 
 const TEXTS: [usize; 3] = [1_000, 40_000, 1_000_000];
 
-const SINGLE: [(&str, [usize; 3], &str); 23] = [
+const SINGLE: [(&str, [usize; 3], &str); 27] = [
     (
         "random texts excluded",
         [1_000, 10_000, 100_000],
@@ -101,6 +101,27 @@ const SINGLE: [(&str, [usize; 3], &str); 23] = [
         "excludes of names",
         [100, 1_000, 10_000],
         r#"{"format":{"type":"json_schema","json_schema":{"type":"object","properties":{«"k§":{}‖,»}},"excludes":["ab"]}}"#,
+    ),
+    // Objects are closed in structural tags, and schemas for one object together.
+    (
+        "closed parts",
+        [100, 1_000, 20_000],
+        r#"{"format":{"type":"json_schema","json_schema":{"type":"object","allOf":[«{"properties":{"k§":{}}}‖,»]}}}"#,
+    ),
+    (
+        "closed patterns",
+        [10, 1_000, 20_000],
+        r#"{"format":{"type":"json_schema","json_schema":{"type":"object","allOf":[«{"patternProperties":{"^k§_":{}}}‖,»]}}}"#,
+    ),
+    (
+        "closed alternatives",
+        [30, 300, 20_000],
+        r#"{"format":{"type":"json_schema","json_schema":{"type":"object","properties":{"k":{}},"oneOf":[«{"properties":{"t":{"const":§},"k§":{}},"required":["t"]}‖,»]}}}"#,
+    ),
+    (
+        "closed chain",
+        [10, 1_000, 20_000],
+        r##"{"format":{"type":"json_schema","json_schema":{"$ref":"#/$defs/d0","$defs":{«"d§":{"properties":{"k§":{}},"$ref":"#/$defs/d¶"},»"end":{}}}}}"##,
     ),
     (
         "many excluded texts",

@@ -207,7 +207,7 @@ impl<'s> Normalizer<'s> {
         let mut all = EvaluatedMembers::default();
         while let Some(place) = open.pop() {
             let Some(members) = self.own_members(place)? else { return Ok(None) };
-            self.algebra.work.charge(8 + 2 * members.size());
+            self.algebra.work.charge(20 + 2 * members.size());
             self.check_spent()?;
             all.extend(&members);
             all.extend(&self.dependent_members(place));
