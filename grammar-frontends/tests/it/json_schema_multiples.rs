@@ -179,3 +179,12 @@ fn states_of_multiples_are_shared() {
     let kinds = rules(&kinds);
     assert!(kinds < one + 20, "{kinds} rules after {one}");
 }
+
+#[test]
+fn a_state_of_multiples_is_an_expression_for_each_digit() {
+    let schema = json!({"type": "integer", "multipleOf": 3_003, "minimum": 100_001}).to_string();
+    let grammar = json_schema::compile(&schema, &JsonSchemaOptions::default()).unwrap().grammar;
+    // A number of the last three digits or more is told by its remainder alone, one before them by its digits.
+    assert!(grammar.rule_count() < 3 * 3_003 + 1_100, "{} rules", grammar.rule_count());
+    assert!(grammar.expr_count() < 13 * grammar.rule_count(), "{} expressions", grammar.expr_count());
+}

@@ -87,7 +87,7 @@ pub(super) struct SchemaLowering<'s> {
     pub(super) measures_left: u32,
     pub(super) shared: HashMap<&'static str, RuleId>,
     /// Automata of whole numbers, with the rules of their states.
-    pub(super) residues: HashMap<Residues, (DigitAutomaton, Vec<RuleId>)>,
+    pub(super) residues: HashMap<Residues, (DigitAutomaton, Vec<ExprId>)>,
     /// The marks between which items of arrays and members of objects are, where they are not JSON.
     marked: Option<&'static Markup>,
     /// With the level of each.

@@ -156,7 +156,10 @@ impl DigitPlace {
             bound.split_first().filter(|(first, _)| **first == digit).map(|(_, rest)| rest.to_vec())
         };
         let (low, high) = (rest(&self.low), rest(&self.high));
-        Self::new(self.left.saturating_sub(1), self.open, low.as_deref(), high.as_deref())
+        // A number that is below the bound so far has to be longer.
+        let is_below = self.open && self.low.first().is_some_and(|&first| digit < first);
+        let left = if is_below { self.left } else { self.left.saturating_sub(1) };
+        Self::new(left, self.open, low.as_deref(), high.as_deref())
     }
 }
 
@@ -170,7 +173,7 @@ pub(super) struct DigitState {
 
 /// The states for the numbers between two bounds without a sign.
 pub(super) struct Between {
-    /// One for each length that a number may have.
+    /// One for each length that a number may have, and one for all where there is no upper bound.
     pub(super) starts: Vec<DigitState>,
     /// Those that the automaton did not have before.
     pub(super) added: Vec<DigitState>,
@@ -284,7 +287,7 @@ impl DigitAutomaton {
                 return state;
             }
         }
-        let least = place.low.first().copied().unwrap_or(0);
+        let least = place.low.first().copied().filter(|_| !place.open).unwrap_or(0);
         let least = if is_first && (place.left > 1 || place.open) { least.max(1) } else { least };
         let most = place.high.first().copied().unwrap_or(9);
         for digit in least..=most {
@@ -333,14 +336,15 @@ impl DigitAutomaton {
     }
 }
 
-/// One start for each length that a number between two bounds may have.
+/// One start for each length that a number between two bounds may have. Without an upper bound zero has one of its own,
+/// because no digit follows it.
 fn starts(low: &[u8], high: Option<&[u8]>) -> Vec<DigitPlace> {
     let length = |digits: &[u8]| u32::try_from(digits.len()).unwrap_or(u32::MAX);
     let least = length(low);
     match high {
         None => {
-            let longer = DigitPlace::new(least.saturating_add(1), true, None, None);
-            vec![DigitPlace::new(least, false, Some(low), None), longer]
+            let zero = (low == [0]).then(|| DigitPlace::new(1, false, None, Some(&[0])));
+            zero.into_iter().chain([DigitPlace::new(least, true, Some(low), None)]).collect()
         }
         Some(high) => {
             let most = length(high);

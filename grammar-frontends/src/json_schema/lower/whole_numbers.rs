@@ -1,6 +1,6 @@
 //! Whole numbers under conditions on what divides them.
 
-use grammask_grammar_ir::{ExprId, RuleId};
+use grammask_grammar_ir::ExprId;
 
 use super::digits::signs;
 use super::lowering::SchemaLowering;
@@ -54,6 +54,9 @@ impl WholeNumbers {
         self.kinds.extend_from_slice(&other.kinds);
     }
 }
+
+/// The class of the digits from one to another one, once it is written.
+type DigitClasses = [[Option<ExprId>; 10]; 10];
 
 impl SchemaLowering<'_> {
     /// Whole numbers between the bounds of a shape, spelled as its kind is.
@@ -129,7 +132,7 @@ impl SchemaLowering<'_> {
         let most = (modulus.saturating_mul(longest) > limit as u64).then_some(limit);
         let work = &self.normalizer.algebra.work;
         // It comes back when it is known to be of use.
-        let (mut automaton, mut rules) = self
+        let (mut automaton, mut references) = self
             .residues
             .remove(residues)
             .unwrap_or_else(|| (DigitAutomaton::new(residues.clone()), Vec::new()));
@@ -148,32 +151,40 @@ impl SchemaLowering<'_> {
                 digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
             );
         };
-        let first = rules.len();
+        let mut declared = Vec::with_capacity(added.len());
         for _ in &added {
-            rules.push(self.builder.declare_fresh("multiple").map_err(grammar_error)?);
+            let rule = self.builder.declare_fresh("multiple").map_err(grammar_error)?;
+            declared.push(rule);
+            references.push(self.builder.rule(rule));
         }
         let mut alternatives = Vec::new();
+        let mut classes = DigitClasses::default();
         for start in &starts {
-            alternatives.extend(self.digit_ways(start, &rules));
+            alternatives.extend(self.digit_ways(start, &references, &mut classes));
         }
-        for (state, &rule) in added.iter().zip(&rules[first..]) {
-            let ways = self.digit_ways(state, &rules);
+        for (state, rule) in added.iter().zip(declared) {
+            let ways = self.digit_ways(state, &references, &mut classes);
             let body = self.builder.choice(ways);
             self.builder.define(rule, body).map_err(grammar_error)?;
         }
-        self.residues.insert(residues.clone(), (automaton, rules));
+        self.residues.insert(residues.clone(), (automaton, references));
         Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
     }
 
-    fn digit_ways(&mut self, state: &DigitState, rules: &[RuleId]) -> Vec<ExprId> {
+    fn digit_ways(
+        &mut self,
+        state: &DigitState,
+        references: &[ExprId],
+        classes: &mut DigitClasses,
+    ) -> Vec<ExprId> {
         let mut ways = Vec::with_capacity(state.arcs.len() + 1);
         if state.may_end {
             ways.push(self.builder.empty());
         }
         for &(first, last, next) in &state.arcs {
-            let rule = self.builder.rule(rules[next]);
-            let digit = self.digits(NumberKind::Integer).digit(first, last);
-            ways.push(self.builder.sequence([digit, rule]));
+            let class = &mut classes[usize::from(first)][usize::from(last)];
+            let digit = *class.get_or_insert_with(|| self.digits(NumberKind::Integer).digit(first, last));
+            ways.push(self.builder.sequence([digit, references[next]]));
         }
         ways
     }
