@@ -230,7 +230,7 @@ pub(super) fn with_normalizer<T>(
     };
     let mut document = Document::new(schema, draft(schema)?, sources);
     let entry = document.entry();
-    let algebra = Algebra::new(options.limits, work);
+    let algebra = Algebra::new(options.limits, options.key_order, work);
     let mut normalizer = Box::new(Normalizer::new(document, algebra, options.clone(), report));
     let root = match schema {
         json::Value::Bool(true) => GoalId::ANY,

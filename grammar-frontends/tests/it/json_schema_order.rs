@@ -1,6 +1,6 @@
 //! Orders of an object's members, judged by a validator.
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile};
+use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, compile, compile_grammar};
 use grammask_oracle::Recogniser;
 use serde_json::Value;
 
@@ -116,6 +116,31 @@ fn many_members_cost_no_more_than_their_number() {
     let any = compile(&schema, &JsonSchemaOptions::default().key_order(KeyOrder::Any)).unwrap();
     let declared = compile(&schema, &JsonSchemaOptions::default()).unwrap();
     assert!(any.grammar.expr_count() < 2 * declared.grammar.expr_count());
+}
+
+#[test]
+fn free_members_tell_no_alternatives_apart() {
+    let kind = |name: &str| {
+        format!(
+            r#"{{"properties":{{"{name}":{{"type":"string"}},"a":{{"type":"array"}},"b":{{"type":"boolean"}}}},
+            "required":["{name}"],"additionalProperties":false}}"#
+        )
+    };
+    let kinds = ["w", "x", "y", "z"].map(kind).join(",");
+    let schema = format!(r#"{{"type":"object","not":{{"anyOf":[{kinds}]}}}}"#);
+    let rules = |order| {
+        compile_grammar(&schema, &JsonSchemaOptions::default().key_order(order)).unwrap().rule_count()
+    };
+    // Another value of `a` fails all four, so it is no case of each of them.
+    let (any, declared) = (rules(KeyOrder::Any), rules(KeyOrder::Declared));
+    assert!(any < 100 && declared < 900, "{any} and {declared}");
+    let recogniser = recogniser(&schema, KeyOrder::Any);
+    for text in [r#"{"w":"","a":1}"#, r#"{"a":1,"q":1}"#, r#"{"b":[],"z":""}"#, r#"{"x":"","y":""}"#, "{}"] {
+        assert!(has(&recogniser, text), "{text}");
+    }
+    for text in [r#"{"w":""}"#, r#"{"a":[],"x":""}"#, r#"{"b":true,"y":"","a":[]}"#] {
+        assert!(!has(&recogniser, text), "{text}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::string_shape::StringShape;
 use super::text_tests::{Polarity, TestId, TextTest, TextTests};
 use super::union::{Alternatives, PAIR, Union};
 use crate::json_schema::document::ids::NodeId;
-use crate::json_schema::options::JsonSchemaLimits;
+use crate::json_schema::options::{JsonSchemaLimits, KeyOrder};
 use crate::json_schema::work::Work;
 
 /// The tables that are needed to conjoin shapes.
@@ -20,13 +20,16 @@ pub(crate) struct Algebra<'s> {
     pub(crate) tests: TextTests<'s>,
     pub(crate) limits: JsonSchemaLimits,
     pub(crate) work: Work,
+    /// Whether members of objects have an order.
+    pub(super) is_ordered: bool,
     inhabited: StringEmptiness<'s>,
 }
 
 impl<'s> Algebra<'s> {
-    pub(crate) fn new(limits: JsonSchemaLimits, work: Work) -> Self {
+    pub(crate) fn new(limits: JsonSchemaLimits, key_order: KeyOrder, work: Work) -> Self {
         let (goals, tests) = (Goals::new(work.clone()), TextTests::new(work.clone()));
-        Self { goals, tests, limits, work, inhabited: StringEmptiness::new() }
+        let is_ordered = key_order != KeyOrder::Any;
+        Self { goals, tests, limits, work, is_ordered, inhabited: StringEmptiness::new() }
     }
 
     /// Whether there may be a string of a shape; *no* is certain.
@@ -193,7 +196,7 @@ impl<'s> NormalForm<'s> {
             result = result.and(&typed(&|norm| norm.arrays = shapes.clone()), algebra)?;
         }
         for shape in &self.objects {
-            let shapes = shape.complement(&mut algebra.goals);
+            let shapes = shape.complement(algebra.is_ordered, &mut algebra.goals);
             result = result.and(&typed(&|norm| norm.objects = shapes.clone()), algebra)?;
         }
         Ok(result)

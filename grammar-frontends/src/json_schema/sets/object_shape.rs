@@ -196,24 +196,40 @@ impl<'s> ObjectShape<'s> {
         obligations
             .extend(other.obligations.iter().filter(|member| !self.obligations.contains(member)).cloned());
         let max = [self.max, other.max].into_iter().flatten().min();
+        if let [Cell { tests, value: free }] = &*cells
+            && tests.is_empty()
+        {
+            // A last name that may be mentioned like any other is not declared: it would hide that a shape without it
+            // covers this one, or is covered.
+            let is_free = |last: &Property<'_>| {
+                last.value == *free
+                    && (last.presence, last.origin) == (Presence::Optional, PropertyOrigin::Mentioned)
+            };
+            while properties.last().is_some_and(is_free) {
+                properties.pop();
+            }
+        }
         Self { properties, cells, min: self.min.max(other.min), max, obligations }.normalized()
     }
 
     /// A quick check before the costly one: a shape is not covered by one that demands other properties, more of a
-    /// property, or another order of members. Both write declared properties first, in the order of their lists. So the
-    /// properties of the covering shape have to be the first of those that this one may have.
-    pub(crate) fn may_be_covered(&self, by: &Self, goals: &Goals) -> bool {
+    /// property, or, if that matters, another order of members. Both write declared properties first, in the order of
+    /// their lists. So the properties of the covering shape have to be the first of those that this one may have.
+    pub(crate) fn may_be_covered(&self, by: &Self, is_ordered: bool, goals: &Goals) -> bool {
         goals.work.charge(1);
-        let mut own = self.properties.iter().filter(|property| property.value != GoalId::NEVER);
-        by.properties.len() <= self.properties.len()
-            && by.properties.iter().filter(|other| other.value != GoalId::NEVER).all(|other| {
-                goals.work.charge(1);
-                own.next().is_some_and(|own| {
-                    own.name == other.name
-                        && own.presence >= other.presence
-                        && goals.implies(own.value, other.value)
-                })
-            })
+        if by.properties.len() > self.properties.len() {
+            return false;
+        }
+        let mut first = self.properties.iter().filter(|property| property.value != GoalId::NEVER);
+        let names = (!is_ordered).then(|| ByName::of(&self.properties, by.properties.len()));
+        by.properties.iter().filter(|other| other.value != GoalId::NEVER).all(|other| {
+            goals.work.charge(1);
+            let own = match &names {
+                Some(names) => names.find(other.name).map(|at| &self.properties[at]),
+                None => first.next().filter(|own| own.name == other.name),
+            };
+            own.is_some_and(|own| own.presence >= other.presence && goals.implies(own.value, other.value))
+        })
     }
 
     /// Whether the set is known to be empty, without looking into goals.
@@ -243,10 +259,11 @@ impl<'s> ObjectShape<'s> {
     }
 
     /// The objects outside the set. Those with another value of a property may have the properties that are declared before
-    /// it, in their order. Of many properties the order is left open, because their pairs would make a large grammar.
-    pub(crate) fn complement(&self, goals: &mut Goals) -> Vec<Self> {
+    /// it, in their order, if that matters. Of many properties the order is left open, because their pairs would make a
+    /// large grammar.
+    pub(crate) fn complement(&self, is_ordered: bool, goals: &mut Goals) -> Vec<Self> {
         let conditions = self.conditions(goals);
-        let is_ordered = self.properties.len() <= MAX_ORDERED;
+        let is_ordered = is_ordered && self.properties.len() <= MAX_ORDERED;
         let ordered = |Condition { mut fails, .. }: Condition<'s>| {
             let [property] = &*fails.properties else { return fails };
             let name = property.name;

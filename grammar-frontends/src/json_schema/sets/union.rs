@@ -18,7 +18,7 @@ use super::object_shape::ObjectShape;
 use super::string_shape::StringShape;
 
 /// Shapes above which those that others cover are no longer sought: there are pairs of them.
-const MAX_ABSORBED: usize = 24;
+const MAX_ABSORBED: usize = 64;
 
 /// The work of conjoining two shapes that list nothing.
 pub(crate) const PAIR: usize = 6;
@@ -61,7 +61,7 @@ impl<'s> Union<'s> {
         norm: NormalForm<'s>,
         algebra: &mut Algebra<'s>,
     ) -> Result<(), TooManyAlternatives> {
-        let Algebra { goals, tests, limits, work, .. } = algebra;
+        let Algebra { goals, tests, limits, work, is_ordered, .. } = algebra;
         work.charge(1);
         self.null |= norm.null;
         self.booleans[0] |= norm.booleans[0];
@@ -104,7 +104,7 @@ impl<'s> Union<'s> {
         for shape in norm.objects {
             self.objects.add(shape, count, |one, other| {
                 // A cheap test first: conjoining two objects goes through all their members.
-                one.may_be_covered(other, goals) && one.and(other, goals, tests) == *one
+                one.may_be_covered(other, *is_ordered, goals) && one.and(other, goals, tests) == *one
             });
         }
         let most =
