@@ -85,8 +85,14 @@ fn extract_deferred_rules(
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
     pace: &mut Pace<'_>,
 ) -> Option<Vec<(RuleId, Arc<DeferredProgram>)>> {
+    let least = options.deferred_min_states;
+    let may_any_wait =
+        grammar.rule_ids().any(|rule| rule != grammar.root() && may_wait(grammar, rule, least));
+    if !may_any_wait {
+        return None;
+    }
     let survey = Survey::new(grammar, options, pace)?;
-    let is_large = survey.total >= LARGE * u64::from(options.deferred_min_states);
+    let is_large = survey.total >= LARGE * u64::from(least);
     // The limits on automata apply to the whole. A grammar that could come near them is compiled at once. A call that
     // reads all parts, such as the search for an ending, would take three times as long as that.
     let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
@@ -94,8 +100,8 @@ fn extract_deferred_rules(
     if !is_large || survey.total > most || survey.names_tokens {
         return None;
     }
-    let reach = Reach::new(grammar, &survey, options.deferred_min_states);
-    let chosen = reach.choose(grammar, &survey, options.deferred_min_states);
+    let reach = Reach::new(grammar, &survey, least);
+    let chosen = reach.choose(grammar, &survey, least);
     if chosen.is_empty() {
         return None;
     }
@@ -203,7 +209,7 @@ impl Reach {
 
                 let fits = (least..=MAX_STATES).contains(&states) && u64::from(states) <= spare;
                 let is_clear = !is_bound && survey.is_clear(id);
-                if fits && is_clear && (least == 0 || begins_with_literal(grammar, id)) {
+                if fits && is_clear && may_wait(grammar, id, least) {
                     spare -= u64::from(states);
                     chosen.push(id);
                 } else {
@@ -250,9 +256,11 @@ fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut Id
     }
 }
 
-fn begins_with_literal(grammar: &Grammar, rule: RuleId) -> bool {
-    match grammar.expr(grammar.rule(rule).body()) {
+/// Whether a rule begins with a literal, or need not.
+fn may_wait(grammar: &Grammar, rule: RuleId, least: u32) -> bool {
+    let begins_with_literal = match grammar.expr(grammar.rule(rule).body()) {
         Expr::Sequence([first, ..]) => matches!(grammar.expr(*first), Expr::Bytes(_)),
         _ => false,
-    }
+    };
+    least == 0 || begins_with_literal
 }
