@@ -6,6 +6,9 @@
 //! without loops after it (a mail address, with an address of 40 forms at its end). In its product only the
 //! loop is multiplied.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::dfa::RangeDfa;
 use super::ids::TextStateId;
 use crate::ids::{Grouped, Id, IdVec, ids_between};
@@ -71,6 +74,27 @@ pub(super) fn deepest(dfa: &RangeDfa) -> IdVec<TextStateId, Option<u32>> {
 
 fn arcs(dfa: &RangeDfa) -> impl Iterator<Item = (TextStateId, TextStateId)> + Clone {
     dfa.states().flat_map(|from| dfa.arcs(from).iter().map(move |arc| (from, arc.to)))
+}
+
+/// The length of the shortest way from each state to one of the ends; `u32::MAX` where there is none. Edges are given with
+/// their lengths.
+pub(super) fn shortest_ends<I: Id>(
+    count: usize,
+    edges: impl Iterator<Item = (I, I, u32)> + Clone,
+    ends: impl Iterator<Item = I>,
+) -> IdVec<I, u32> {
+    let before = Grouped::new(count, edges.map(|(from, to, length)| (to, (from, length))));
+    let mut shortest: IdVec<I, u32> = IdVec::of(u32::MAX, count);
+    let mut open: BinaryHeap<Reverse<(u32, I)>> = ends.map(|state| Reverse((0, state))).collect();
+    while let Some(Reverse((end, state))) = open.pop() {
+        if end >= shortest[state] {
+            continue;
+        }
+        shortest[state] = end;
+        let longer = before.of(state).iter().map(|&(from, length)| (end.saturating_add(length), from));
+        open.extend(longer.filter(|&(end, from)| end < shortest[from]).map(Reverse));
+    }
+    shortest
 }
 
 /// The length of the longest path that begins in each state; `None` where it is endless.

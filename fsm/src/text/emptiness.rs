@@ -4,11 +4,16 @@
 //! nothing has to be minimal, and only complemented operands have to be deterministic. Operands have a text
 //! in common if and only if some path leads from all their starts to all their ends, reading the same. A
 //! search over tuples of states, one of each operand, ends with the first text that is found, or with the
-//! last tuple. Shortest texts come first, since a bound on the length makes long ways dead ends.
+//! last tuple. Each operand tells how many characters it is from an end, and tuples with the least sum of these
+//! come first. So the search goes to a text that all accept, where there is one, and turns round where it fails.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use grammask_grammar_ir::hash::HashSet;
 use smallvec::SmallVec;
 
+use super::counted::shortest_ends;
 use super::dfa::{RangeArc, RangeDfa};
 use super::ids::{NfaStateId, OperandStateId, TextStateId};
 use super::nfa::Nfa;
@@ -18,22 +23,23 @@ use crate::ids::{Id, IdVec};
 /// A state of each operand.
 type Tuple = SmallVec<[OperandStateId; 4]>;
 
-/// Sorted ranges of characters.
-type Ranges = Vec<(u32, u32)>;
-
 /// States, arcs and ranges that are looked at before the search gives up: deterministic automata have fewer tuples, and
 /// where there are many they are the better way.
-const MAX_LOOKS: usize = 1 << 13;
+const MAX_LOOKS: usize = 1 << 14;
 
-/// The most automata that are looked at side by side: where each of them has two edges, three have eight
-/// combinations.
-pub(super) const MAX_OPERANDS: usize = 3;
+/// The most automata that are looked at side by side.
+pub(super) const MAX_OPERANDS: usize = 16;
+
+/// So many of them need not be deterministic: where each of them has two edges, three have eight combinations.
+pub(super) const MAX_NONDETERMINISTIC: usize = 3;
 
 /// One of the automata that are to have a text in common.
 pub(super) struct Operand {
     automaton: Automaton,
     /// By state, its moves if they are known.
     moves: IdVec<OperandStateId, Option<Moves>>,
+    /// By state, how many characters an end is away; `u32::MAX` where there is none.
+    ends: IdVec<OperandStateId, u32>,
 }
 
 enum Automaton {
@@ -45,22 +51,36 @@ enum Automaton {
 /// How a state goes on.
 struct Moves {
     is_final: bool,
-    /// For each state that is reached by a character, by which ones.
-    targets: Vec<(OperandStateId, Ranges)>,
+    /// By their first character, with no two that have one in common.
+    ranges: Vec<Move>,
+}
+
+/// The characters from one to another one, and the states that they lead to.
+struct Move {
+    first: u32,
+    last: u32,
+    targets: SmallVec<[OperandStateId; 2]>,
 }
 
 impl From<RangeDfa> for Operand {
     fn from(dfa: RangeDfa) -> Self {
         let moves = std::iter::repeat_with(|| None).take(dfa.state_count()).collect();
-        Self { automaton: Automaton::Deterministic(dfa), moves }
+        let arcs = dfa
+            .states()
+            .flat_map(|from| dfa.arcs(from).iter().map(move |arc| (of_operand(from), of_operand(arc.to), 1)));
+        let finals = dfa.states().filter(|&state| dfa.is_final(state)).map(of_operand);
+        let ends = shortest_ends(dfa.state_count(), arcs, finals);
+        Self { automaton: Automaton::Deterministic(dfa), moves, ends }
     }
 }
 
 impl From<Nfa> for Operand {
     fn from(nfa: Nfa) -> Self {
-        let moves = std::iter::repeat_with(|| None).take(nfa.state_count()).collect();
-        let met = IdVec::of(0, nfa.state_count());
-        Self { automaton: Automaton::Nondeterministic(nfa.into_rows(), met), moves }
+        let states = nfa.state_count();
+        let (moves, rows) = (std::iter::repeat_with(|| None).take(states).collect(), nfa.into_rows());
+        let edges = rows.edges().map(|(from, to, length)| (of_operand(from), of_operand(to), length));
+        let ends = shortest_ends(states, edges, std::iter::once(of_operand(Nfa::END)));
+        Self { automaton: Automaton::Nondeterministic(rows, IdVec::of(0, states)), moves, ends }
     }
 }
 
@@ -71,22 +91,23 @@ impl Operand {
         if self.moves[state].is_some() {
             return 0;
         }
-        let (is_final, mut arcs, met) = match &mut self.automaton {
+        let (is_final, ranges, looked) = match &mut self.automaton {
             Automaton::Deterministic(dfa) => {
-                let state = TextStateId::from_raw(state.raw());
-                (dfa.is_final(state), dfa.arcs(state).iter().map(of_operand).collect(), 1)
+                let state: TextStateId = from_operand(state);
+                let arcs = dfa.arcs(state);
+                let single = |arc: &RangeArc| {
+                    let targets = SmallVec::from_elem(of_operand(arc.to), 1);
+                    Move { first: arc.lo, last: arc.hi, targets }
+                };
+                (dfa.is_final(state), arcs.iter().map(single).collect(), arcs.len() + 1)
             }
             Automaton::Nondeterministic(rows, met) => {
-                let (is_final, arcs, met) = rows.closure(NfaStateId::from_raw(state.raw()), met);
-                (is_final, arcs.iter().map(of_operand).collect::<Vec<_>>(), met)
+                let (is_final, arcs, met) = rows.closure(from_operand(state), met);
+                let (moves, looked) = apart(arcs);
+                (is_final, moves, looked + met)
             }
         };
-        let looked = arcs.len() + met;
-        arcs.sort_unstable_by_key(|arc| (arc.to, arc.lo));
-        let groups = arcs.chunk_by(|left, right| left.to == right.to);
-        let ranges = |group: &[RangeArc<OperandStateId>]| group.iter().map(|arc| (arc.lo, arc.hi)).collect();
-        let targets = groups.map(|group| (group[0].to, ranges(group))).collect();
-        self.moves[state] = Some(Moves { is_final, targets });
+        self.moves[state] = Some(Moves { is_final, ranges });
         looked
     }
 
@@ -95,76 +116,124 @@ impl Operand {
     }
 }
 
-/// An arc of either kind of automaton.
-fn of_operand<S: Id>(arc: &RangeArc<S>) -> RangeArc<OperandStateId> {
-    RangeArc { lo: arc.lo, hi: arc.hi, to: OperandStateId::from_raw(arc.to.raw()) }
+/// A state of either kind of automaton.
+fn of_operand<S: Id>(state: S) -> OperandStateId {
+    OperandStateId::from_raw(state.raw())
+}
+
+fn from_operand<S: Id>(state: OperandStateId) -> S {
+    S::from_raw(state.raw())
+}
+
+/// Arcs that may overlap, as ranges that do not, with the number of arcs that were looked at: no more where these are too
+/// many.
+fn apart(mut arcs: Vec<RangeArc<NfaStateId>>) -> (Vec<Move>, usize) {
+    let mut firsts: Vec<u32> = arcs.iter().flat_map(|arc| [arc.lo, arc.hi.saturating_add(1)]).collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    arcs.sort_unstable();
+    let (mut later, mut active) = (arcs.into_iter().peekable(), Vec::new());
+    let (mut moves, mut looked) = (Vec::new(), 0);
+    for pair in firsts.windows(2) {
+        let (first, last) = (pair[0], pair[1] - 1);
+        active.retain(|arc: &RangeArc<NfaStateId>| arc.hi >= first);
+        active.extend(std::iter::from_fn(|| later.next_if(|arc| arc.lo <= first)));
+        looked += active.len();
+        if looked > MAX_LOOKS {
+            break;
+        }
+        let mut targets: SmallVec<[OperandStateId; 2]> =
+            active.iter().map(|arc| of_operand(arc.to)).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        if !targets.is_empty() {
+            moves.push(Move { first, last, targets });
+        }
+    }
+    (moves, looked)
+}
+
+/// The tuples that are known, and those of them that were not looked at.
+#[derive(Default)]
+struct Frontier {
+    tuples: Vec<Tuple>,
+    met: HashSet<Tuple>,
+    /// The sum of the operands' ways to their ends, and the tuple's place: the last one comes first.
+    open: BinaryHeap<(Reverse<u32>, usize)>,
+}
+
+impl Frontier {
+    /// Adds a tuple, unless it is known, or an operand has no end from there.
+    fn add(&mut self, tuple: Tuple, operands: &[Operand]) {
+        let ends = operands.iter().zip(&tuple).map(|(operand, &state)| operand.ends[state]);
+        let left = ends.fold(0, u32::saturating_add);
+        if left < u32::MAX && self.met.insert(tuple.clone()) {
+            self.open.push((Reverse(left), self.tuples.len()));
+            self.tuples.push(tuple);
+        }
+    }
+
+    fn next(&mut self) -> Option<Tuple> {
+        self.open.pop().map(|(_, at)| self.tuples[at].clone())
+    }
 }
 
 /// Whether all operands accept some text; `None` where that takes a longer search.
 pub(super) fn intersection_is_nonempty(operands: &mut [Operand]) -> Option<bool> {
-    let start: Tuple = SmallVec::from_elem(OperandStateId::FIRST, operands.len());
-    let mut met: HashSet<Tuple> = HashSet::default();
-    met.insert(start.clone());
-    let mut tuples = vec![start];
-    let (mut next, mut looked) = (0, 0);
-    while let Some(tuple) = tuples.get(next).cloned() {
-        next += 1;
+    let mut frontier = Frontier::default();
+    frontier.add(SmallVec::from_elem(OperandStateId::FIRST, operands.len()), operands);
+    let mut looked = 0;
+    while let Some(tuple) = frontier.next() {
         for (operand, &state) in operands.iter_mut().zip(&tuple) {
             looked += operand.look_at(state);
         }
-        let moves: SmallVec<[&Moves; 4]> =
-            operands.iter().zip(&tuple).map(|(operand, &state)| operand.moves(state)).collect();
         // Past the bound the answer is left to the automata, which minimisation keeps small.
         if looked > MAX_LOOKS {
             return None;
         }
+        let moves: SmallVec<[&Moves; 4]> =
+            operands.iter().zip(&tuple).map(|(operand, &state)| operand.moves(state)).collect();
         if moves.iter().all(|moves| moves.is_final) {
             return Some(true);
         }
-        // The tuples of targets that one character leads to, operand by operand.
-        let mut partial: Vec<(Tuple, Ranges)> = vec![(Tuple::new(), vec![(0, u32::MAX)])];
-        for moves in &moves {
-            let mut longer = Vec::with_capacity(partial.len());
-            for (tuple, ranges) in &partial {
-                for (target, others) in &moves.targets {
-                    looked += ranges.len() + others.len();
-                    if looked > MAX_LOOKS {
-                        return None;
-                    }
-                    // All operands must read the same character, so a target tuple needs a character that is
-                    // in every range.
-                    let both = in_both(ranges, others);
-                    if !both.is_empty() {
-                        let mut tuple = tuple.clone();
-                        tuple.push(*target);
-                        longer.push((tuple, both));
-                    }
-                }
+        let mut rest: SmallVec<[&[Move]; 4]> = moves.iter().map(|moves| &*moves.ranges).collect();
+        while let Some(both) = next_common(&mut rest) {
+            let combinations = both.iter().map(|one| one.targets.len()).fold(1, usize::saturating_mul);
+            looked = looked.saturating_add(both.len()).saturating_add(combinations);
+            if looked > MAX_LOOKS {
+                return None;
             }
-            partial = longer;
-        }
-        for (tuple, _) in partial {
-            if met.insert(tuple.clone()) {
-                tuples.push(tuple);
+            // A state of each operand: all combinations of the targets.
+            let mut partial: SmallVec<[Tuple; 1]> = SmallVec::from_elem(Tuple::new(), 1);
+            for one in &both {
+                partial = one.targets.iter().flat_map(|&target| with(&partial, target)).collect();
+            }
+            for tuple in partial {
+                frontier.add(tuple, operands);
             }
         }
     }
     Some(false)
 }
 
-/// The characters that are in both. Of one list ranges may overlap.
-fn in_both(left: &[(u32, u32)], right: &[(u32, u32)]) -> Ranges {
-    let mut both = Ranges::new();
-    let (mut lefts, mut rights) = (left, right);
-    while let (Some(&first), Some(&second)) = (lefts.first(), rights.first()) {
-        let (lo, hi) = (first.0.max(second.0), first.1.min(second.1));
-        if lo <= hi {
-            both.push((lo, hi));
+/// The tuples with one state more.
+fn with(tuples: &[Tuple], state: OperandStateId) -> impl Iterator<Item = Tuple> {
+    tuples.iter().map(move |tuple| tuple.iter().copied().chain([state]).collect())
+}
+
+/// The next move of each operand that read a character in common. Moves that end there or before are taken off the lists.
+fn next_common<'m>(rest: &mut [&'m [Move]]) -> Option<SmallVec<[&'m Move; 4]>> {
+    loop {
+        let moves: SmallVec<[&Move; 4]> = rest.iter().map(|moves| moves.first()).collect::<Option<_>>()?;
+        let first = moves.iter().map(|one| one.first).max()?;
+        let last = moves.iter().map(|one| one.last).min()?;
+        for (moves, one) in rest.iter_mut().zip(&moves) {
+            if one.last == last {
+                *moves = &moves[1..];
+            }
         }
-        match first.1 <= second.1 {
-            true => lefts = &lefts[1..],
-            false => rights = &rights[1..],
+        if first <= last {
+            return Some(moves);
         }
     }
-    both
 }

@@ -12,7 +12,7 @@ use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, JsonEscap
 
 use super::alphabet::{CompressedAlphabet, intersection, is_large, lettered_intersection};
 use super::dfa::RangeDfa;
-use super::emptiness::{MAX_OPERANDS, Operand, intersection_is_nonempty};
+use super::emptiness::{MAX_NONDETERMINISTIC, MAX_OPERANDS, Operand, intersection_is_nonempty};
 use super::ids::NfaStateId;
 use super::measured::Measured;
 use super::meter::Meter;
@@ -124,10 +124,13 @@ impl<'g> Evaluator<'g> {
                 let value = self.operator(operator, &mut meter)?;
                 self.keep(operator, value);
             }
-            // Only complements need a deterministic automaton. All other operands stay as they are written.
+            // Complements need a deterministic automaton. Where operands are few, others stay as they are written.
             values.push(match (is_complement, self.literals(inside)) {
                 (true, Some(literals)) => RangeDfa::from_literals(literals.into_iter())?.complement().into(),
                 (true, None) => self.nfa(inside, &mut meter)?.determinize(&mut meter)?.complement().into(),
+                (false, _) if operands.len() > MAX_NONDETERMINISTIC => {
+                    self.nfa(inside, &mut meter)?.determinize(&mut meter)?.into()
+                }
                 (false, _) => Operand::from(self.nfa(inside, &mut meter)?),
             });
         }

@@ -6,18 +6,15 @@
 //! are left. These are as many as the shortest end of the pattern takes at most, so no text is caught in between.
 //! The states that a text can only be in before that count need no rest.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use grammask_grammar_ir::hash::HashMap;
 
 use super::alphabet::CompressedAlphabet;
-use super::counted::{deepest, longest};
+use super::counted::{deepest, longest, shortest_ends};
 use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::ids::{LetterId, TextStateId};
 use super::meter::Meter;
 use crate::error::Failure;
-use crate::ids::{Grouped, Id, IdVec};
+use crate::ids::{Id, IdVec};
 
 /// An automaton whose first part counts.
 pub(crate) struct Measured {
@@ -56,7 +53,7 @@ impl Measured {
         // An engine that looks for a shortest ending counts bytes. Such an ending has no more characters than bytes, so
         // the rest has room for it, too.
         let is_short = pattern.letters_of_one_byte();
-        let spelled = shortest_ends(dfa, |arc| {
+        let spelled = ends(dfa, |arc| {
             let letters = LetterId::from_raw(arc.lo)..LetterId::from_raw(arc.hi + 1);
             if is_short.slice(letters).contains(&true) { 1 } else { LONGEST_CHARACTER }
         });
@@ -68,7 +65,7 @@ impl Measured {
         let late = dfa.states().filter(|&state| !is_early(state));
         let room = late.map(|state| spelled[state]).max().unwrap_or(0);
         let Some(limit) = max.checked_sub(room).filter(|&limit| limit > room) else { return Ok(None) };
-        let (needed, longest) = (shortest_ends(dfa, |_| 1), longest(dfa));
+        let (needed, longest) = (ends(dfa, |_| 1), longest(dfa));
         let mut builder = DfaBuilder::with_capacity(states * 2, dfa.arc_count() * 2);
         for state in dfa.states() {
             dfa.arcs(state).iter().for_each(|&arc| builder.arc(arc));
@@ -107,20 +104,9 @@ impl Measured {
 }
 
 /// The length of the shortest way from each state to a final one. All states have one.
-fn shortest_ends(dfa: &RangeDfa, length: impl Fn(&RangeArc) -> u32) -> IdVec<TextStateId, u32> {
-    let arcs = dfa.states().flat_map(|from| dfa.arcs(from).iter().map(move |arc| (from, arc)));
-    let before: Grouped<TextStateId, (TextStateId, u32)> =
-        Grouped::new(dfa.state_count(), arcs.map(|(from, arc)| (arc.to, (from, length(arc)))));
-    let mut ends: IdVec<TextStateId, u32> = IdVec::of(u32::MAX, dfa.state_count());
-    let finals = dfa.states().filter(|&state| dfa.is_final(state));
-    let mut open: BinaryHeap<Reverse<(u32, TextStateId)>> = finals.map(|state| Reverse((0, state))).collect();
-    while let Some(Reverse((end, state))) = open.pop() {
-        if end >= ends[state] {
-            continue;
-        }
-        ends[state] = end;
-        let longer = before.of(state).iter().map(|&(from, length)| (end.saturating_add(length), from));
-        open.extend(longer.filter(|&(end, from)| end < ends[from]).map(Reverse));
-    }
-    ends
+fn ends(dfa: &RangeDfa, length: impl Fn(&RangeArc) -> u32) -> IdVec<TextStateId, u32> {
+    let length = &length;
+    let arcs =
+        dfa.states().flat_map(|from| dfa.arcs(from).iter().map(move |arc| (from, arc.to, length(arc))));
+    shortest_ends(dfa.state_count(), arcs, dfa.states().filter(|&state| dfa.is_final(state)))
 }

@@ -198,6 +198,12 @@ pub(super) struct NfaRows {
 }
 
 impl NfaRows {
+    /// All edges, with the number of letters that each reads.
+    pub(super) fn edges(&self) -> impl Iterator<Item = (NfaStateId, NfaStateId, u32)> + Clone {
+        let arcs = self.nfa.arcs.iter().map(|&(from, arc)| (from, arc.to, 1));
+        arcs.chain(self.nfa.epsilons.iter().map(|&(from, to)| (from, to, 0)))
+    }
+
     /// Whether a text may end in a state, and the arcs that leave it after edges that read nothing; with the
     /// number of states that were met. `met` holds for each state the last one for which it was met, plus
     /// one.

@@ -246,4 +246,26 @@ proptest! {
             prop_assert!(any.is_ok_and(|any| any != automaton.is_empty()));
         }
     }
+
+    #[test]
+    fn texts_in_common_of_many(all in prop::collection::vec((leaf(), any::<bool>()), 2..8)) {
+        let mut builder = GrammarBuilder::new();
+        let mut operands = Vec::new();
+        for (tree, is_held) in &all {
+            // Somewhere in the text, so that most operands have texts in common.
+            let any = Tree::Repeat(Box::new(Tree::Class(vec![('\0', char::MAX)])), 0, None);
+            let tree = Tree::Sequence(vec![any.clone(), tree.clone(), any]);
+            let text = write(&tree, &mut builder, &[]);
+            operands.push(if *is_held { text } else { builder.complement(text) });
+        }
+        let body = builder.intersection(operands);
+        let rule = builder.add_rule("root", body).unwrap();
+        let grammar = builder.finish(rule).unwrap();
+        let body = grammar.rule(rule).body();
+        let limits = TextLimits::default().max_states(5_000).max_steps(500_000);
+        if let Ok(automaton) = TextAutomaton::from_expr(&grammar, body, &limits) {
+            let any = TextAutomaton::any_in(&grammar, body, &limits);
+            prop_assert!(any.is_ok_and(|any| any != automaton.is_empty()));
+        }
+    }
 }
