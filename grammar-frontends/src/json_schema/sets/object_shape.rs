@@ -221,7 +221,10 @@ impl<'s> ObjectShape<'s> {
             return false;
         }
         let mut first = self.properties.iter().filter(|property| property.value != GoalId::NEVER);
-        let names = (!is_ordered).then(|| ByName::of(&self.properties, by.properties.len()));
+        let names = (!is_ordered).then(|| {
+            goals.work.charge(self.properties.len() / 2);
+            ByName::of(&self.properties, by.properties.len())
+        });
         by.properties.iter().filter(|other| other.value != GoalId::NEVER).all(|other| {
             goals.work.charge(1);
             let own = match &names {
