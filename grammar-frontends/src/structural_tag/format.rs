@@ -221,6 +221,22 @@ impl End {
     pub(crate) fn text(end: &str) -> Self {
         End::Texts(vec![end.into()])
     }
+
+    /// Its texts but the empty one, which ends anything.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let texts = match self {
+            End::Texts(texts) => texts.as_slice(),
+            End::Token(_) => &[],
+        };
+        texts.iter().map(|text| &**text).filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn token(&self) -> Option<&TokenRef> {
+        match self {
+            End::Texts(_) => None,
+            End::Token(token) => Some(token),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

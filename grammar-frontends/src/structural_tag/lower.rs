@@ -221,12 +221,7 @@ impl<'o> FormatLowering<'o> {
             (Format::TokenTriggeredTags(tags), End::Token(end)) => {
                 self.token_triggered_tags(tags, Some(end), place)
             }
-            (Format::ExcludeToken(excluded), End::Token(end)) => {
-                let token = self.builder.exclude_token(excluded.iter().chain([end]).cloned());
-                let end = self.token(end);
-                Ok(self.builder.sequence([token, end]))
-            }
-            (Format::Sequence(elements), _) => {
+            (Format::Sequence(elements), _) if Format::only_last_meets(elements, end) => {
                 let at = place.key("elements");
                 let mut parts = Vec::with_capacity(elements.len());
                 for (index, element) in elements.iter().enumerate() {
@@ -253,7 +248,7 @@ impl<'o> FormatLowering<'o> {
                 Ok(self.builder.choice([content, end]))
             }
             _ => {
-                let content = self.format(format, place)?;
+                let content = self.format(&format.before_end(end), place)?;
                 let end = self.end(end);
                 Ok(self.builder.sequence([content, end]))
             }

@@ -30,9 +30,10 @@
 //!
 //! * `const_string` and the beginnings and ends of tags are literals. Where one spells the name of a special token
 //!   of the vocabulary, it stands for that token.
-//! * `any_text` is whole characters and no special token. It holds none of its `excludes` and, at the end of a tag,
-//!   none of the tag's ends: the first end ends it. No bound changes that. An excluded string or a trigger that begins
-//!   in the text and is complete before the end is counts as part of the text.
+//! * `any_text` is whole characters and no special token. It holds none of its `excludes` and, where the end of a tag
+//!   may follow it, none of the tag's ends: the first end ends it. No bound changes that. An excluded string or a trigger
+//!   that begins in the text and is complete before the end is counts as part of the text. The end may follow text in
+//!   repeats, and text before parts that may be left out; patterns and grammars count as parts that may not.
 //! * `triggered_tags`: once a trigger has been read, one of the tags that begin with it must follow. With
 //!   `at_least_one` a tag comes first, before any text; with `stop_after_first` nothing follows the first tag. At
 //!   the end of a tag its ends end the text around the inner tags. The text of a `dispatch` may hold them.
@@ -61,6 +62,7 @@
 
 mod document;
 mod embedded_schema;
+mod ends;
 mod error;
 mod fields;
 pub(crate) mod format;

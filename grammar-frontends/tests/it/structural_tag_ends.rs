@@ -1,6 +1,7 @@
 //! Where free text before the end of a tag ends: whatever bounds it, the first end, trigger or excluded string counts.
 
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_grammar_ir::Grammar;
 use grammask_oracle::Recogniser;
 use serde_json::{Value, json};
 
@@ -126,4 +127,50 @@ fn the_first_end_ends_a_tag_whatever_bounds_its_text() {
     }
     // Triggers that an excluded string or an end completes first are refused.
     assert!(compared > 5 * refused, "{compared} compared, {refused} refused");
+}
+
+#[test]
+fn text_in_repeats_and_before_parts_that_may_be_left_out_holds_no_end() {
+    let (any, b) = (json!({"type": "any_text"}), json!({"type": "const_string", "value": "b"}));
+    let one = |kind: &str, content: &Value| json!({"type": kind, "content": content});
+    let all = |kind: &str, elements: &[&Value]| json!({"type": kind, "elements": elements});
+    let either = all("or", &[&any, &b]);
+    let repeated =
+        |min: u32, max: u32| json!({"type": "repeat", "min": min, "max": max, "content": &any});
+    let contents = [
+        one("plus", &any),
+        one("star", &either),
+        repeated(1, 1),
+        repeated(0, 2),
+        all("or", &[&one("star", &any), &b]),
+        all("sequence", &[&any, &one("optional", &b)]),
+        all("sequence", &[&any, &one("star", &b), &repeated(0, 3)]),
+        one("plus", &all("sequence", &[&one("optional", &b), &any])),
+        one("optional", &one("plus", &any)),
+    ];
+    for content in contents {
+        for (ends, may_be_open) in [(json!(["x"]), false), (json!(["", "x"]), true)] {
+            let tag = json!({"type": "tag", "begin": "", "content": content, "end": ends});
+            let recogniser = Recogniser::new(&grammar_of(&tag));
+            for text in texts() {
+                let is_meant = match text.find('x') {
+                    Some(first) => first + 1 == text.len(),
+                    None => may_be_open,
+                };
+                assert_eq!(recogniser.accepts(text.as_bytes()), is_meant, "{text} {tag}");
+            }
+        }
+    }
+    // Before a part that has to follow, the end is text.
+    let content = all("sequence", &[&any, &b]);
+    let recogniser =
+        Recogniser::new(&grammar_of(&json!({"type": "tag", "begin": "", "content": content, "end": "x"})));
+    for text in texts() {
+        assert_eq!(recogniser.accepts(text.as_bytes()), text.ends_with("bx"), "{text}");
+    }
+}
+
+fn grammar_of(tag: &Value) -> Grammar {
+    let (tag, options) = (json!({"format": tag}).to_string(), StructuralTagOptions::default());
+    StructuralTag::parse(&tag, &options).and_then(|tag| tag.grammar(&options)).unwrap()
 }

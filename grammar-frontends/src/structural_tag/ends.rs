@@ -1,0 +1,98 @@
+//! What the end of a tag takes away from its content.
+//!
+//! The first end of a tag ends it, so free text that the end may follow holds no end. Mostly that text is the last part of
+//! the content, and is written together with the end. Where it stands in repeats, or before parts that may be left out,
+//! the ends are among its excluded strings.
+
+use std::borrow::Cow;
+
+use super::format::{End, Format, Minimum, Repeat};
+
+impl Format {
+    /// The format as the content of a tag with this end: the same, but for free text that the end may follow.
+    pub(super) fn before_end(&self, end: &End) -> Cow<'_, Self> {
+        if !self.may_run_into(end) {
+            return Cow::Borrowed(self);
+        }
+        let inside = |content: &Format| Box::new(content.before_end(end).into_owned());
+        let mut format = self.clone();
+        match &mut format {
+            Format::AnyText(text) => text.excludes.extend(end.texts().map(Into::into)),
+            Format::TriggeredTags(tags) => tags.excludes.extend(end.texts().map(Into::into)),
+            Format::AnyTokens(tokens) => tokens.excludes.extend(end.token().cloned()),
+            Format::TokenTriggeredTags(tags) => tags.excludes.extend(end.token().cloned()),
+            Format::ExcludeToken(excludes) => excludes.extend(end.token().cloned()),
+            Format::Sequence(elements) => {
+                let first = first_before_end(elements);
+                elements[first..].iter_mut().for_each(|element| *element = *inside(element));
+            }
+            Format::Or(elements) => elements.iter_mut().for_each(|element| *element = *inside(element)),
+            Format::Optional(content) | Format::Plus(content) | Format::Star(content) => {
+                *content = inside(content);
+            }
+            Format::Repeat(repeat) => repeat.content = *inside(&repeat.content),
+            _ => {}
+        }
+        Cow::Owned(format)
+    }
+
+    /// Whether free text of the format may go on over an end that follows it.
+    fn may_run_into(&self, end: &End) -> bool {
+        match self {
+            Format::AnyText(_) | Format::TriggeredTags(_) => end.texts().next().is_some(),
+            Format::AnyTokens(_) | Format::TokenTriggeredTags(_) | Format::ExcludeToken(_) => {
+                end.token().is_some()
+            }
+            Format::Sequence(elements) => {
+                elements[first_before_end(elements)..].iter().any(|element| element.may_run_into(end))
+            }
+            Format::Or(elements) => elements.iter().any(|element| element.may_run_into(end)),
+            Format::Optional(content) | Format::Plus(content) | Format::Star(content) => {
+                content.may_run_into(end)
+            }
+            Format::Repeat(repeat) => repeat.content.may_run_into(end),
+            _ => false,
+        }
+    }
+
+    /// Whether no element of a sequence but the last one may run into an end that follows the sequence.
+    pub(super) fn only_last_meets(elements: &[Self], end: &End) -> bool {
+        let before = elements.len().saturating_sub(1);
+        elements[first_before_end(elements).min(before)..before].iter().all(|element| !element.may_run_into(end))
+    }
+
+    /// Whether the format may be left out. Patterns and grammars count as if they could not.
+    fn may_be_empty(&self) -> bool {
+        match self {
+            Format::AnyText(_)
+            | Format::AnyTokens(_)
+            | Format::Optional(_)
+            | Format::Star(_)
+            | Format::Dispatch(_)
+            | Format::TokenDispatch(_) => true,
+            Format::TriggeredTags(tags) => tags.minimum == Minimum::Zero,
+            Format::TokenTriggeredTags(tags) => tags.minimum == Minimum::Zero,
+            Format::TagsWithSeparator(tags) => tags.minimum == Minimum::Zero,
+            Format::ConstString(text) => text.is_empty(),
+            Format::Sequence(elements) => elements.iter().all(Format::may_be_empty),
+            Format::Or(elements) => elements.iter().any(Format::may_be_empty),
+            Format::Plus(content) => content.may_be_empty(),
+            Format::Repeat(repeat) => {
+                let Repeat { min, content, .. } = &**repeat;
+                *min == 0 || content.may_be_empty()
+            }
+            Format::JsonSchema(_)
+            | Format::Grammar(_)
+            | Format::Regex(_)
+            | Format::Tag(_)
+            | Format::Token(_)
+            | Format::ExcludeToken(_) => false,
+        }
+    }
+}
+
+/// The first element after which all others may be left out.
+fn first_before_end(elements: &[Format]) -> usize {
+    let empty = elements.iter().rev().take_while(|element| element.may_be_empty()).count();
+    elements.len().saturating_sub(empty + 1)
+}
