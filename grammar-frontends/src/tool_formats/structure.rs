@@ -129,11 +129,22 @@ fn answer(family: &Family, request: &ToolRequest) -> Vec<Format> {
     }
     parts.push(match (request.choice, value(family, request)) {
         (Choice::Auto, None) => calls_in_text(family, request, Minimum::Zero),
-        (Choice::Auto, Some(value)) => Format::Or(vec![calls_in_text(family, request, Minimum::One), value]),
+        (Choice::Auto, Some(value)) => {
+            let calls = calls_in_text(family, request, Minimum::One);
+            Format::Or(vec![led(family, calls), value])
+        }
         (Choice::Required, _) => calls_in_text(family, request, Minimum::One),
         (Choice::Forced, _) => first_call(family, request, AfterMatch::Stop),
     });
     parts
+}
+
+/// Calls after a text that may precede them.
+fn led(family: &Family, calls: Format) -> Format {
+    match family.leads {
+        [] => calls,
+        leads => Format::Sequence(vec![optional(texts(leads)), calls]),
+    }
 }
 
 /// The value of the response format, alone or between marks of answers.
@@ -342,27 +353,35 @@ fn message(
     joint: &str,
     row: Row,
 ) -> Format {
-    let text = |begin: &str, other_begin: &str| {
-        let content = response(request).unwrap_or_else(|| {
-            let mut excludes = excludes(family, request);
-            let marks = row.0.iter().copied().chain([other_begin, joint, row.2]);
-            excludes.extend(marks.filter(|mark| !mark.is_empty()).map(Into::into));
-            Format::AnyText(AnyText { excludes, ..AnyText::default() })
-        });
+    let free = |other_begin: &str| {
+        let mut excludes = excludes(family, request);
+        let marks = row.0.iter().copied().chain([other_begin, joint, row.2]);
+        excludes.extend(marks.filter(|mark| !mark.is_empty()).map(Into::into));
+        Format::AnyText(AnyText { excludes, ..AnyText::default() })
+    };
+    let marked = |begin: &str, content: Format| {
         Format::Tag(Box::new(Tag { begin: Begin::Text(begin.into()), content, end: End::text(close) }))
     };
-    let text = match request.reasoning {
-        Reasoning::Disabled if family.reasoning.is_some() => Format::Or(vec![text(open, ""), text("", open)]),
-        _ => text(open, ""),
+    // A response format says how an answer without calls is written, and nothing of the text before calls.
+    let text = |value: Option<Format>| {
+        let content = |other_begin: &str| value.clone().unwrap_or_else(|| free(other_begin));
+        match request.reasoning {
+            Reasoning::Disabled if family.reasoning.is_some() => {
+                Format::Or(vec![marked(open, content("")), marked("", content(open))])
+            }
+            _ => marked(open, content("")),
+        }
     };
     let calls = |after_match: AfterMatch| marked_row(family, request, row, after_match);
     let after_text = |calls: Format| {
-        let text = Format::Sequence(vec![text.clone(), literal(joint)]);
+        let text = Format::Sequence(vec![text(None), literal(joint)]);
         Format::Sequence(vec![optional(text), calls])
     };
     match (request.has_tools(), request.choice) {
-        (false, _) => text,
-        (true, Choice::Auto) => Format::Or(vec![text.clone(), after_text(calls(after_match(request)))]),
+        (false, _) => text(response(request)),
+        (true, Choice::Auto) => {
+            Format::Or(vec![text(response(request)), after_text(calls(after_match(request)))])
+        }
         (true, Choice::Required) => after_text(calls(after_match(request))),
         (true, Choice::Forced) => after_text(calls(AfterMatch::Stop)),
     }

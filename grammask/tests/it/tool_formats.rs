@@ -606,7 +606,7 @@ fn marked_answers() {
     }
 }
 
-/// The lines that may be before a call that is required.
+/// The lines that may be before a call that is required, or stands in place of an answer in a response format.
 #[test]
 fn lines_before_a_required_call() {
     for (family, lead) in [
@@ -619,16 +619,54 @@ fn lines_before_a_required_call() {
     ] {
         let case = CASES.iter().find(|case| case.family == family).unwrap();
         let one = calls(case, &[case.weather]);
-        for mode in [json!("required"), json!({"type": "function", "function": {"name": "weather"}})] {
-            let compiled = choice(family, mode, Reasoning::Disabled, ParallelCalls::Allowed);
+        let named = json!({"type": "function", "function": {"name": "weather"}});
+        for request in [
+            json!({"tools": tools(), "tool_choice": "required"}),
+            json!({"tools": tools(), "tool_choice": named}),
+            json!({"tools": tools(), "response_format": {"type": "json_object"}}),
+        ] {
+            let request = ToolRequest::from_value(&request.clone().into()).unwrap();
             check(
                 family,
-                &compiled,
+                &compiled(family, &request.reasoning(Reasoning::Disabled)),
                 &[&one, &format!("{lead}{one}")],
                 &[&format!("\t{one}"), &format!("{lead} {one}")],
             );
         }
     }
+}
+
+/// A response format is for answers without calls. Where a call has to be made, or text precedes one, it changes nothing.
+#[test]
+fn a_response_format_leaves_calls_as_they_are() {
+    let structure = |format: &ToolFormat, choice: &Value, response: Option<Value>, parallel| {
+        let mut request = json!({"tools": tools(), "tool_choice": choice});
+        if let Some(response) = response {
+            request["response_format"] = response;
+        }
+        let request = ToolRequest::from_value(&request.clone().into()).unwrap().parallel(parallel);
+        [Reasoning::Enabled, Reasoning::Disabled]
+            .map(|reasoning| format.structure(&request.clone().reasoning(reasoning)).unwrap().to_value())
+    };
+    let object = json!({"type": "json_object"});
+    for format in ToolFormat::all() {
+        for choice in [json!("required"), json!({"type": "function", "function": {"name": "now"}})] {
+            for parallel in [ParallelCalls::Allowed, ParallelCalls::Off] {
+                let without = structure(&format, &choice, None, parallel);
+                let with = structure(&format, &choice, Some(object.clone()), parallel);
+                assert_eq!(with, without, "{}", format.name());
+            }
+        }
+    }
+    let request = json!({"tools": tools(), "response_format": object});
+    let request = ToolRequest::from_value(&request.clone().into()).unwrap().reasoning(Reasoning::Disabled);
+    let (text, call) = ("all\nHi.", "now\n{}");
+    check(
+        "functionary_3_2",
+        &compiled("functionary_3_2", &request),
+        &[call, "all\n{}", &format!("{text}>>>{call}")],
+        &[text, &format!("{text}>>>{{}}")],
+    );
 }
 
 #[test]
