@@ -82,6 +82,9 @@ impl<'s> Normalizer<'s> {
     ) -> Result<Result<NormalForm<'s>, TooManyAlternatives>> {
         let mut alone = branch.within.clone();
         for &OtherBranch { fails, shares_objects } in &branch.others {
+            if alone.is_never() {
+                break;
+            }
             // The others take nothing from objects that they exclude: alternatives that say nothing of the type exclude one
             // another there, and share all other values.
             let kept = if shares_objects { Vec::new() } else { mem::take(&mut alone.objects) };
@@ -175,6 +178,10 @@ impl<'s> Normalizer<'s> {
 
     /// Whether some objects are in both, if anything is.
     fn shares(&mut self, one: &NormalForm<'s>, other: &NormalForm<'s>) -> Option<bool> {
+        let has_objects = [one, other].iter().all(|norm| !norm.objects.is_empty());
+        if !has_objects && one.shares_number(other, &self.algebra) {
+            return Some(false);
+        }
         let Ok(both) = one.and(other, &mut self.algebra) else { return Some(true) };
         if self.surely_empty(&both, MAX_PROOF_DEPTH) {
             return None;

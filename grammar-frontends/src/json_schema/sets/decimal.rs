@@ -149,7 +149,7 @@ impl Decimal {
 
     /// The least whole number that is not less.
     pub(crate) fn ceiling(&self) -> Self {
-        self.negated().floor().negated()
+        if self.is_integer() { self.clone() } else { self.negated().floor().negated() }
     }
 
     /// The next whole number; only for whole numbers.

@@ -167,6 +167,14 @@ impl<'s> NormalForm<'s> {
         result.simplified(algebra)
     }
 
+    /// Whether both hold one shape of numbers each, and some number may be in both: then the intersection need not be
+    /// written.
+    pub(crate) fn shares_number(&self, other: &Self, algebra: &Algebra<'s>) -> bool {
+        let ([left], [right]) = (self.numbers.as_slice(), other.numbers.as_slice()) else { return false };
+        algebra.work.charge(PAIR + (left.size() + right.size()) / 4);
+        !left.and(right).is_empty(algebra.limits.digits)
+    }
+
     /// The complement. `from` is where uniqueness would be demanded.
     pub(crate) fn complement(
         &self,
