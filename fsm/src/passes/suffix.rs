@@ -63,13 +63,17 @@ pub(crate) fn merge_suffixes(draft: &mut Draft, pace: &mut Pace<'_>) {
                 is_any |= kept != state;
                 same[state] = kept;
             }
+            !pace.has_stopped()
         };
-        if layers < MIN_LAYERS {
-            merge(&order);
-            continue;
+        let goes_on = if layers < MIN_LAYERS {
+            merge(&order)
+        } else {
+            let by_height = Grouped::new(layers, order.iter().map(|&state| (heights[state], state)));
+            ids(layers).map(|height| by_height.of(height)).filter(|states| states.len() > 1).all(merge)
+        };
+        if !goes_on {
+            return;
         }
-        let by_height = Grouped::new(layers, order.iter().map(|&state| (heights[state], state)));
-        ids(layers).map(|height| by_height.of(height)).filter(|states| states.len() > 1).for_each(merge);
     }
     if !is_any {
         return;
