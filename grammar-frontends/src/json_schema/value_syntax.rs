@@ -139,7 +139,7 @@ pub(crate) struct Notation {
 /// How strings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StringSyntax {
-    /// Between single or double quotes, with escapes that JSON and Python share.
+    /// Between single or double quotes, with escapes of Python.
     Python,
     /// As they are, between two marks of this kind.
     Between(&'static str),

@@ -1,4 +1,4 @@
-//! What the end of a tag takes away from its content.
+//! The content of a tag, without the ends of the tag in its free text.
 //!
 //! The first end of a tag ends it, so free text that the end may follow holds no end. Mostly that text is the last part of
 //! the content, and is written together with the end. Where it stands in repeats, or before parts that may be left out,
@@ -58,7 +58,9 @@ impl Format {
     /// Whether no element of a sequence but the last one may run into an end that follows the sequence.
     pub(super) fn only_last_meets(elements: &[Self], end: &End) -> bool {
         let before = elements.len().saturating_sub(1);
-        elements[first_before_end(elements).min(before)..before].iter().all(|element| !element.may_run_into(end))
+        elements[first_before_end(elements).min(before)..before]
+            .iter()
+            .all(|element| !element.may_run_into(end))
     }
 
     /// Whether the format may be left out. Patterns and grammars count as if they could not.

@@ -32,8 +32,9 @@
 //! `parameters` takes any value.
 //!
 //! Arguments are JSON, members between marks, or the values of another notation. One is Python's literals in
-//! calls with keyword arguments, whose strings have the escapes that JSON and Python share. Another is
-//! Gemma's, whose strings are written unchanged between marks. Names that cannot be written so are refused.
+//! calls with keyword arguments. Their strings have Python's escapes; those with a pattern, a format or excluded values have
+//! the escapes that JSON and Python share. Another is Gemma's, whose strings are written unchanged between marks. Names that
+//! cannot be written so are refused.
 //!
 //! # Errors
 //!

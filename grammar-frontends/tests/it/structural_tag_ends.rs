@@ -135,8 +135,7 @@ fn text_in_repeats_and_before_parts_that_may_be_left_out_holds_no_end() {
     let one = |kind: &str, content: &Value| json!({"type": kind, "content": content});
     let all = |kind: &str, elements: &[&Value]| json!({"type": kind, "elements": elements});
     let either = all("or", &[&any, &b]);
-    let repeated =
-        |min: u32, max: u32| json!({"type": "repeat", "min": min, "max": max, "content": &any});
+    let repeated = |min: u32, max: u32| json!({"type": "repeat", "min": min, "max": max, "content": &any});
     let contents = [
         one("plus", &any),
         one("star", &either),

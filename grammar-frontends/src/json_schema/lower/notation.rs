@@ -3,8 +3,9 @@
 //! Arrays, objects and numbers are lowered as JSON is; strings, names and words are not. A string of Python
 //! is written between either kind of quotes. Between double quotes its spellings are those of JSON, except
 //! for two that Python reads otherwise: `\/`, which keeps its backslash, and a pair of escaped surrogates,
-//! which stays a pair. Between single quotes a string with conditions has no escapes, unless its value is
-//! given. A text that needs an escape uses the other quotes.
+//! which stays a pair. A string without conditions also has Python's own escapes `\xXX` and `\UXXXXXXXX`, as `repr`
+//! writes characters that cannot be printed. Between single quotes a string with conditions has no escapes, unless its
+//! value is given. A text that needs an escape uses the other quotes.
 
 use grammask_grammar_ir::{DispatchEnd, ExprId, TagDispatch};
 
@@ -171,15 +172,23 @@ impl<'s> SchemaLowering<'s> {
         let backslash = self.builder.literal("\\");
         let named = "\\bfnrt".chars().chain([quote]).map(|c| (c, c)).collect::<Vec<_>>();
         let named = self.builder.class(named);
-        let (u, hex) = (self.builder.literal("u"), self.builder.class([('0', '9'), ('a', 'f'), ('A', 'F')]));
+        let hex = self.builder.class([('0', '9'), ('a', 'f'), ('A', 'F')]);
         let no_d = self.builder.class([('0', '9'), ('a', 'c'), ('e', 'f'), ('A', 'C'), ('E', 'F')]);
         let d = self.builder.class([('d', 'd'), ('D', 'D')]);
         let low = self.builder.class([('0', '7')]);
         let other = self.builder.sequence([no_d, hex]);
         let below_surrogates = self.builder.sequence([d, low]);
         let first = self.builder.choice([other, below_surrogates]);
-        let number = self.builder.sequence([u, first, hex, hex]);
-        let escape = self.builder.choice([named, number]);
+        let [x, u, zeros, plane, last_plane] =
+            ["x", "u", "U0000", "U000", "U0010"].map(|text| self.builder.literal(text));
+        let byte = self.builder.sequence([x, hex, hex]);
+        let four = self.builder.choice([u, zeros]);
+        let four = self.builder.sequence([four, first, hex, hex]);
+        let no_zero = self.builder.class([('1', '9'), ('a', 'f'), ('A', 'F')]);
+        let plane = self.builder.sequence([plane, no_zero]);
+        let plane = self.builder.choice([plane, last_plane]);
+        let eight = self.builder.sequence([plane, hex, hex, hex, hex]);
+        let escape = self.builder.choice([named, byte, four, eight]);
         let escape = self.builder.sequence([backslash, escape]);
         self.builder.choice([plain, escape])
     }
@@ -209,7 +218,7 @@ fn python_literal(value: &str, quote: char) -> String {
             '\r' => text.push_str("\\r"),
             '\t' => text.push_str("\\t"),
             _ if character == quote => text.extend(['\\', quote]),
-            _ if character < ' ' => text.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ if character < ' ' => text.push_str(&format!("\\x{:02x}", u32::from(character))),
             _ => text.push(character),
         }
     }
