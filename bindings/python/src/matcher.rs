@@ -205,7 +205,7 @@ impl GrammarMatcher {
                 TOKENS_REFUSED.count();
                 let vocabulary = self.matcher.vocabulary();
                 if matches!(vocabulary.kind(id), TokenKind::Empty | TokenKind::Special)
-                    && !matches!(self.stop_tokens(), StopTokens::Own(ids) if ids.contains(&id))
+                    && !matches!(self.stop_tokens(), StopTokens::Own(ids) | StopTokens::Never(ids) if ids.contains(&id))
                 {
                     warn(
                         py,
@@ -735,14 +735,13 @@ impl GrammarMatcher {
         this.temperature(py)
     }
 
-    /// The ids that end this text.
+    /// The stop tokens of this text.
     #[getter]
     fn stop_token_ids(slf: &Bound<'_, Self>) -> PyResult<Vec<u32>> {
         let this = &*turn_to_read(slf)?;
         let ids = match this.stop_tokens() {
-            StopTokens::Own(ids) => ids,
-            StopTokens::Vocabulary => this.matcher.vocabulary().stop_tokens(),
-            _ => &[],
+            StopTokens::Own(ids) | StopTokens::Never(ids) => ids,
+            _ => this.matcher.vocabulary().stop_tokens(),
         };
         Ok(ids.iter().map(|id| id.get()).collect())
     }

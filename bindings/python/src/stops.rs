@@ -20,10 +20,10 @@ pub(crate) fn stop_policy(
     own: Option<Vec<u32>>,
     ends_when_whole: bool,
 ) -> PyResult<StopTokens> {
-    if ends_when_whole {
-        return Ok(StopTokens::None);
-    }
     let Some(own) = own else {
+        if ends_when_whole {
+            return Ok(StopTokens::None);
+        }
         if compiled.vocabulary().stop_tokens().is_empty() {
             no_end(py)?;
         }
@@ -39,6 +39,9 @@ pub(crate) fn stop_policy(
     let mut own = own.into_iter().map(check).collect::<PyResult<Vec<_>>>()?;
     own.sort_unstable();
     own.dedup();
+    if ends_when_whole {
+        return Ok(StopTokens::Never(own.into()));
+    }
     // The common case, in which masks are shared as they are.
     if own == compiled.vocabulary().stop_tokens() {
         return Ok(StopTokens::Vocabulary);

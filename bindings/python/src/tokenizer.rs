@@ -1,7 +1,7 @@
 //! `TokenizerInfo`: a vocabulary and what xgrammar's users ask of it.
 
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
@@ -397,6 +397,7 @@ impl TokenizerInfo {
         stop_token_ids: Option<&Bound<'_, PyAny>>,
         add_prefix_space: bool,
         special_token_ids: Vec<u32>,
+        shown: HashMap<u32, String>,
     ) -> PyResult<Self> {
         let (vocab_type, _) = coding(py, vocab_type)?;
         let decoder = py
@@ -409,6 +410,7 @@ impl TokenizerInfo {
             let id: u32 = id.extract()?;
             let spelled = token.cast::<PyString>()?.to_str()?;
             let Some(bytes) = decoder.decode(id, spelled) else { continue };
+            let bytes = shown.get(&id).map_or(bytes, |shown| decoder.decode_added(shown));
             let is_special = special.contains(&id);
             if is_special && STOP_TOKENS.contains(&spelled) {
                 named_ends.push(id);

@@ -548,8 +548,8 @@ def test_vocabularies_that_are_refused():
 
 
 class Token:
-    def __init__(self, special):
-        self.special = special
+    def __init__(self, special, content=""):
+        self.special, self.content = special, content
 
 
 class HuggingFace:
@@ -570,6 +570,25 @@ class HuggingFace:
         model = {"type": "BPE", "vocab": {}, "merges": []}
         pre_tokenizer = {"type": "ByteLevel", "add_prefix_space": True}
         return json.dumps({"model": model, "decoder": decoder, "pre_tokenizer": pre_tokenizer})
+
+
+class NormalizingHuggingFace(HuggingFace):
+    """One that decodes added tokens as its normalizer changes them, as `tokenizers` does from 0.23 on."""
+
+    def get_vocab(self):
+        return {"\u2581a": 0, "<|user|>": 1, "<end>": 2, "<call>": 3, "b": 5}
+
+    def to_str(self):
+        added = [{"id": 3, "content": "<call>", "special": False}]
+        model = {"type": "BPE", "vocab": {}, "merges": []}
+        decoder = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+        return json.dumps({"model": model, "decoder": decoder, "added_tokens": added})
+
+    def get_added_tokens_decoder(self):
+        return {1: Token(True, "<|user|>"), 3: Token(False, "<call>")}
+
+    def id_to_token(self, number):
+        return {1: "<|user|>", 3: "\u2581<call>"}[number]
 
 
 class FastHuggingFace(HuggingFace):
@@ -617,6 +636,8 @@ def test_tokenizers_of_transformers():
     assert info.stop_token_ids == [2] and info.special_token_ids == [1, 4, 6, 7]
     assert info.decoded_vocab[:4] == [b" a", b"<|user|>", b"<end>", b"plain"]
     assert pickle.loads(pickle.dumps(info)) == info
+    info = grammask.TokenizerInfo.from_huggingface(NormalizingHuggingFace())
+    assert info.decoded_vocab[:4] == [b" a", b"<|user|>", b"<end>", b" <call>"]
     grammask.config.set_compat(True)
     info = grammask.TokenizerInfo.from_huggingface(FastHuggingFace({"type": "ByteLevel"}))
     assert (info.vocab_type, info.add_prefix_space) == (grammask.VocabType.BYTE_LEVEL, True)

@@ -13,6 +13,7 @@ import pytest
 from conftest import STOP, VOCAB_SIZE, allowed
 
 import grammask
+from grammask import testing
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -178,7 +179,14 @@ def test_a_text_that_no_token_could_end(compiler):
 def test_ending_without_a_stop_token(compiler):
     text = matcher(compiler, 'root ::= "ab"', terminate_without_stop_token=True)
     assert text.accept_string("a") and not text.is_terminated()
-    assert text.accept_string(b"b") and text.is_terminated()
+    assert text.accept_string(b"b") and text.is_terminated() and text.stop_token_ids == [STOP]
+    # Stop tokens of a request are never allowed then, though their bytes would fit.
+    c, d = ord("c"), ord("d")
+    text = matcher(compiler, 'root ::= "c" | "d"', terminate_without_stop_token=True, override_stop_tokens=c)
+    mask = bitmask(1)
+    text.fill_next_token_bitmask(mask)
+    assert text.stop_token_ids == [c] and allowed(mask) == {d}
+    assert not text.accept_token(c) and text.accept_token(d) and text.is_terminated()
 
 
 def test_strings_are_one_step(compiler):
@@ -297,6 +305,9 @@ def test_draft_trees(compiler):
     assert allowed(mask, 1) == {ord("b")}
     assert (mask[3] == -1).all(), "a refused node's row is left alone"
     assert allowed(mask, 4) == {STOP}
+    again = bitmask(5)
+    assert testing._traverse_draft_tree(child, sibling, tokens, text, allocate_token_bitmask=again)
+    assert (again == mask).all()
     assert not text.traverse_draft_tree(child, sibling, tokens, mask, 1e-9)
     assert text.traverse_draft_tree(child, sibling, tokens, mask, 0.0)
     for row in range(5):

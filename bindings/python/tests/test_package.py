@@ -211,6 +211,8 @@ def test_passes_by_name_keep_the_texts():
         grammar = getattr(testing.GrammarFunctor, name)(grammar)
     assert testing._is_grammar_accept_string(grammar, "acca")
     assert not testing._is_grammar_accept_string(grammar, "d")
+    text = testing._get_matcher_from_grammar(grammar)
+    assert text.accept_string("acca") and text.is_terminated()
 
 
 def test_settings():

@@ -87,9 +87,18 @@ impl TokenDecoder {
             Some((text, form)) => (text == spelled).then_some(*form)?,
             None => TextForm::Spelled,
         };
-        let mut bytes = Vec::with_capacity(spelled.len());
-        form.write(spelled, &self.decoder, &mut bytes);
-        Some(bytes)
+        Some(self.bytes(form, spelled))
+    }
+
+    /// The bytes of an added token that is decoded as another text than its own.
+    pub fn decode_added(&self, text: &str) -> Vec<u8> {
+        self.bytes(TextForm::of_added(false, &self.decoder), text)
+    }
+
+    fn bytes(&self, form: TextForm, text: &str) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(text.len());
+        form.write(text, &self.decoder, &mut bytes);
+        bytes
     }
 }
 
@@ -167,12 +176,16 @@ enum TextForm {
 
 impl AddedToken<'_> {
     fn form(&self, decoder: &Decoder) -> TextForm {
-        // In byte-level files added tokens are matched in the text as it is, before bytes become letters.
-        if self.special || decoder.is_byte_level() { TextForm::Plain } else { TextForm::Spelled }
+        TextForm::of_added(self.special, decoder)
     }
 }
 
 impl TextForm {
+    fn of_added(is_special: bool, decoder: &Decoder) -> Self {
+        // In byte-level files added tokens are matched in the text as it is, before bytes become letters.
+        if is_special || decoder.is_byte_level() { TextForm::Plain } else { TextForm::Spelled }
+    }
+
     fn write(self, text: &str, decoder: &Decoder, bytes: &mut Vec<u8>) {
         match self {
             TextForm::Plain => bytes.extend_from_slice(text.as_bytes()),

@@ -59,7 +59,7 @@ impl<B: Backend> Matcher<B> {
         let is_stop = self.stop.contains(id, &vocabulary);
         let is_named = names_token(&self.generation().engine, self.state(), id);
         if is_stop && !is_named {
-            if !self.is_completed() {
+            if self.stop.never_end() || !self.is_completed() {
                 return Err(MatchError::TokenRefused(id));
             }
             if let Some(scopes) = self.scopes.as_deref_mut() {
@@ -85,7 +85,7 @@ impl<B: Backend> Matcher<B> {
         self.state = next;
         self.counts.unpublished.steps += 1;
         // A stop token that the grammar names is read like any other, and ends the text if it is whole then.
-        self.terminated = is_stop && self.is_completed();
+        self.terminated = is_stop && !self.stop.never_end() && self.is_completed();
         Ok(())
     }
 

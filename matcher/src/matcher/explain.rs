@@ -76,7 +76,7 @@ impl<B: Backend> Matcher<B> {
     pub fn explain(&mut self, id: TokenId) -> Result<Explanation, MatchError> {
         let vocabulary = Arc::clone(self.grammar.vocabulary());
         let terminated = self.terminated;
-        let is_stop = self.stop.contains(id, &vocabulary);
+        let (is_stop, never_ends) = (self.stop.contains(id, &vocabulary), self.stop.never_end());
         let bytes = vocabulary.token_bytes(id);
         if self.scopes.is_some() && !is_stop && !terminated && !bytes.is_empty() {
             return self.explain_unique(bytes);
@@ -89,6 +89,7 @@ impl<B: Backend> Matcher<B> {
             }
             match (terminated, is_stop) {
                 (true, _) => Ok(Explanation::Terminated),
+                (_, true) if never_ends => Ok(Explanation::Special),
                 (_, true) if engine.is_complete(state) => Ok(Explanation::Allowed),
                 (_, true) => Ok(Explanation::TooEarlyToStop { possible: engine.next_bytes(state).into() }),
                 _ if bytes.is_empty() => Ok(without_bytes(&vocabulary, id)),

@@ -134,14 +134,14 @@ impl<B: Backend> Matcher<B> {
         // A token that the grammar names has its bit by the grammar; any other stop token by whether the text
         // may end.
         for id in self.stop.own() {
-            match complete || is_named(*id) {
+            match complete && !self.stop.never_end() || is_named(*id) {
                 true => bits::set(words, id.index()),
                 false => bits::clear(words, id.index()),
             }
         }
         let kind = match words.iter().map(|word| word.count_ones() as usize).sum() {
             // Without stop tokens a text ends when nothing can follow.
-            0 if self.stop == StopTokens::None => return Err(MatchError::Terminated),
+            0 if self.stop.never_end() => return Err(MatchError::Terminated),
             0 => {
                 let next = self.next_bytes().iter().next();
                 let unspelled = next.map(|byte| StepError::Unspellable { byte });

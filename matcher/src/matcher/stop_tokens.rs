@@ -18,24 +18,35 @@ pub enum StopTokens {
     Own(Arc<[TokenId]>),
     /// None: the caller stops when the text is complete.
     None,
+    /// None, and these are refused, too, even if their bytes would fit.
+    Never(Arc<[TokenId]>),
 }
 
 impl StopTokens {
     /// Without ids that the vocabulary does not have.
     pub(crate) fn known_to(self, vocabulary: &Vocabulary) -> Self {
         let is_known = |id: &TokenId| vocabulary.id(id.get()).is_some();
+        let known = |ids: Arc<[TokenId]>| match ids.iter().all(is_known) {
+            true => ids,
+            false => ids.iter().copied().filter(is_known).collect(),
+        };
         match self {
-            Self::Own(ids) if !ids.iter().all(is_known) => {
-                Self::Own(ids.iter().copied().filter(is_known).collect())
-            }
+            Self::Own(ids) => Self::Own(known(ids)),
+            Self::Never(ids) => Self::Never(known(ids)),
             stop => stop,
         }
     }
 
+    /// Whether no token ends the text.
+    pub(crate) fn never_end(&self) -> bool {
+        matches!(self, StopTokens::None | StopTokens::Never(_))
+    }
+
+    /// Whether the token is no text unless the grammar names it.
     pub(crate) fn contains(&self, id: TokenId, vocabulary: &Vocabulary) -> bool {
         match self {
             StopTokens::Vocabulary => vocabulary.is_stop(id),
-            StopTokens::Own(ids) => ids.contains(&id),
+            StopTokens::Own(ids) | StopTokens::Never(ids) => ids.contains(&id),
             StopTokens::None => false,
         }
     }
@@ -44,7 +55,7 @@ impl StopTokens {
     #[inline]
     pub(crate) fn own(&self) -> &[TokenId] {
         match self {
-            StopTokens::Own(ids) => ids,
+            StopTokens::Own(ids) | StopTokens::Never(ids) => ids,
             StopTokens::Vocabulary | StopTokens::None => &[],
         }
     }

@@ -136,10 +136,11 @@ fn check(limits: Limits, stop: &StopTokens, seed: u64) {
 
 #[test]
 fn rows_equal_those_found_step_by_step() {
-    let own = StopTokens::Own([token(16), token(2)].into());
+    let ids = [token(16), token(2)];
     for seed in 0..4 {
         check(Limits::default(), &StopTokens::Vocabulary, seed);
-        check(Limits::default(), &own, seed);
+        check(Limits::default(), &StopTokens::Own(ids.into()), seed);
+        check(Limits::default(), &StopTokens::Never(ids.into()), seed);
     }
 }
 

@@ -66,6 +66,19 @@ fn own_stop_tokens_are_all_that_is_left_at_the_end() {
 }
 
 #[test]
+fn stop_tokens_that_end_no_text_are_no_text() {
+    let grammar = compile("(ab)*c?");
+    let mut matcher = grammar.matcher().with_stop_tokens(StopTokens::Never([token(0), token(5)].into()));
+    let ids = |matcher: &mut Matcher| allowed(&mut matcher.fork());
+    assert!(ids(&mut matcher).iter().all(|id| ![0, 5, STOP].contains(id)));
+    matcher.accept_bytes(b"a").unwrap();
+    assert_eq!(ids(&mut matcher), [1]);
+    matcher.accept_bytes(b"bc").unwrap();
+    assert_eq!(matcher.fill_mask(&mut TokenMask::new(LEN)), Err(MatchError::Terminated));
+    assert!(!matcher.is_terminated() && matcher.accept_token(token(5)).is_err());
+}
+
+#[test]
 fn known_masks_are_those_that_were_computed() {
     let grammar = compile("a*");
     let mut matcher = grammar.matcher();

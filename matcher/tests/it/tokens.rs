@@ -222,7 +222,8 @@ fn named_stop_tokens_are_read_and_end_whole_texts() {
     let root = builder.add_rule("root", body).unwrap();
     let (compiled, _) = compile(&tokens, &builder.finish(root).unwrap());
     let id = |id| compiled.vocabulary().id(id).unwrap();
-    for own in [StopTokens::Vocabulary, StopTokens::Own([id(4)].into()), StopTokens::None] {
+    let never = StopTokens::Never([id(4), id(STOP)].into());
+    for own in [StopTokens::Vocabulary, StopTokens::Own([id(4)].into()), StopTokens::None, never] {
         let ends = own == StopTokens::Vocabulary;
         let mut matcher = compiled.matcher().with_stop_tokens(own);
         assert!(matcher.accept_token(id(STOP)).is_err());

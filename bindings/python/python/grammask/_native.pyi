@@ -127,6 +127,7 @@ class TokenizerInfo:
         stop_token_ids: int | list[int] | None,
         add_prefix_space: bool,
         special_token_ids: list[int],
+        shown: dict[int, str],
     ) -> TokenizerInfo: ...
     @staticmethod
     def _from_sentencepiece(

@@ -160,8 +160,16 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
             add_prefix_space=prefix,
             special_token_ids=special,
         )
-    info = TokenizerInfo._from_backend(text, vocab, size, spelling, stop_token_ids, prefix, special)
+    shown = _shown(backend)
+    info = TokenizerInfo._from_backend(text, vocab, size, spelling, stop_token_ids, prefix, special, shown)
     return info if asked else _with_end(info)
+
+
+def _shown(backend: Any) -> dict[int, str]:
+    """The texts of added tokens that are decoded as another text than theirs: from 0.23 on `tokenizers` normalizes them."""
+    added = getattr(backend, "get_added_tokens_decoder", dict)()
+    shown = {number: backend.id_to_token(number) for number, token in added.items() if not token.special}
+    return {number: text for number, text in shown.items() if text not in (None, added[number].content)}
 
 
 def _by_id(vocab: dict[Any, int], size: int) -> list[str | bytes]:

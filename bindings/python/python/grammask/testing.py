@@ -74,7 +74,8 @@ def _get_matcher_from_grammar_and_tokenizer_info(
 
 
 def _get_matcher_from_grammar(grammar: Grammar | str, **kwargs: Any) -> GrammarMatcher:
-    """A matcher of a grammar over a vocabulary of no text."""
+    """A matcher of a grammar over a vocabulary of no text, at its end where the text is whole."""
+    kwargs.setdefault("terminate_without_stop_token", True)
     return _get_matcher_from_grammar_and_tokenizer_info(grammar, None, **kwargs)
 
 
@@ -87,7 +88,7 @@ def _is_grammar_accept_string(
     require_termination: bool = True,
 ) -> bool:
     """Whether a text belongs to a grammar (or, without ``require_termination``, is the beginning of one)."""
-    matcher = _get_matcher_from_grammar(grammar, terminate_without_stop_token=True)
+    matcher = _get_matcher_from_grammar(grammar)
     start = time.monotonic_ns()
     accepted = matcher.accept_string(input_str, debug_print=debug_print)
     if print_time:
@@ -146,12 +147,12 @@ def _traverse_draft_tree(
     retrieve_next_sibling: Any,
     draft_tokens: Any,
     matcher: GrammarMatcher,
-    bitmask: Any,
+    allocate_token_bitmask: Any,
     time_threshold: float = -1.0,
 ) -> bool:
     """``GrammarMatcher.traverse_draft_tree`` as a function."""
     return matcher.traverse_draft_tree(
-        retrieve_next_token, retrieve_next_sibling, draft_tokens, bitmask, time_threshold
+        retrieve_next_token, retrieve_next_sibling, draft_tokens, allocate_token_bitmask, time_threshold
     )
 
 
