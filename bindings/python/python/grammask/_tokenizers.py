@@ -167,9 +167,12 @@ def from_huggingface(tokenizer: Any, vocab_size: int | None, stop_token_ids: int
 
 def _shown(backend: Any) -> dict[int, str]:
     """The texts of added tokens that are decoded as another text than theirs: from 0.23 on `tokenizers` normalizes them."""
-    added = getattr(backend, "get_added_tokens_decoder", dict)()
-    shown = {number: backend.id_to_token(number) for number, token in added.items() if not token.special}
-    return {number: text for number, text in shown.items() if text not in (None, added[number].content)}
+    added, text_of = (getattr(backend, name, None) for name in ("get_added_tokens_decoder", "id_to_token"))
+    if added is None or text_of is None:
+        return {}
+    own = {number: token.content for number, token in added().items() if not token.special}
+    shown = {number: text_of(number) for number in own}
+    return {number: text for number, text in shown.items() if text not in (None, own[number])}
 
 
 def _by_id(vocab: dict[Any, int], size: int) -> list[str | bytes]:
