@@ -2,16 +2,18 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstream::ColorChoice;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+
+use crate::escape::shortened;
 
 /// Options of every command.
 #[derive(clap::Args)]
 pub(crate) struct Global {
-    /// Prints one JSON value on standard output, for other programs
+    /// Prints JSON on standard output, for other programs: one value, or one on a line for each text that is asked for
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colours
@@ -117,10 +119,10 @@ pub(crate) struct StructureArguments {
         help_heading = "Structure (exactly one)"
     )]
     lark_text: Option<String>,
-    /// A file that holds a regular expression, or `-` for standard input
+    /// A file that holds a regular expression (Perl's syntax with Unicode classes), or `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Structure (exactly one)")]
     regex: Option<String>,
-    /// A regular expression, which the whole text must match
+    /// A regular expression (Perl's syntax with Unicode classes), which the whole text must match
     #[arg(
         long,
         allow_hyphen_values = true,
@@ -173,8 +175,11 @@ impl StructureArguments {
             if syntax == JsonSchema && name.trim_start().starts_with('{') {
                 return Ok(StructureText { syntax, text: name.clone(), origin: "--schema".to_owned() });
             }
-            let mut text = read_text(name)
-                .with_context(|| format!("to pass the {} itself, use {inline}", syntax.name()))?;
+            let mut text =
+                read_text(name).map_err(|error| match Path::new(name).exists() || name == "-" {
+                    true => error,
+                    false => anyhow!("{error:#}; to pass the {} itself, use {inline}", syntax.name()),
+                })?;
             if syntax == Regex {
                 // Editors end files with a line feed, which is hardly ever meant.
                 text.truncate(text.trim_end_matches(['\n', '\r']).len());
@@ -189,11 +194,16 @@ impl StructureArguments {
 /// Reads a text file, or standard input for `-`.
 pub(crate) fn read_text(name: &str) -> Result<String> {
     let bytes = read_bytes(name)?;
-    String::from_utf8(bytes).with_context(|| match name {
+    let text = String::from_utf8(bytes).with_context(|| match name {
         "-" => "standard input is not UTF-8".to_owned(),
-        name => format!("`{name}` is not UTF-8"),
-    })
+        name => format!("`{}` is not UTF-8", shortened(name, LONGEST_NAME)),
+    })?;
+    // Some editors begin files with a mark of the order of bytes.
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
+
+/// Characters of the name of a file in messages.
+const LONGEST_NAME: usize = 200;
 
 /// No structure may be so long, and no text is meant to be.
 const MAX_BYTES: u64 = 128 << 20;
@@ -209,7 +219,7 @@ pub(crate) fn read_bytes(name: &str) -> Result<Vec<u8>> {
         return read_within(MAX_BYTES, std::io::stdin()).context("cannot read standard input");
     }
     let read = || read_within(MAX_BYTES, File::open(name)?);
-    read().with_context(|| format!("cannot read `{name}`"))
+    read().with_context(|| format!("cannot read `{}`", shortened(name, LONGEST_NAME)))
 }
 
 /// All bytes of a source, if there are at most so many.
@@ -253,6 +263,13 @@ pub(crate) struct SchemaArguments {
     /// Most digits before the point, and after it, of numbers that are printed
     #[arg(long, value_name = "COUNT", default_value_t = 64, help_heading = "JSON Schema")]
     pub(crate) max_digits: u32,
+}
+
+impl SchemaArguments {
+    /// Whether a text of a value that obeys the schema may be refused for its order or its spelling.
+    pub(crate) fn narrows_texts(&self) -> bool {
+        self.key_order != KeyOrder::Any || self.spelling != Spelling::Any
+    }
 }
 
 /// Which texts stand for a value.

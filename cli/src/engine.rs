@@ -30,6 +30,7 @@ use crate::arguments::{
     self, Backend, EngineArguments, Escapes, KeyOrder, Numbers, SchemaArguments, Spelling, StructureText,
     Syntax, VocabularyArguments,
 };
+use crate::escape::{shortened, visible};
 use crate::progress;
 use crate::style;
 
@@ -93,17 +94,26 @@ impl Vocabulary {
             // A rank file has no special tokens, and says by its name of whose encoding it is.
             let special = Encoding::of_file(file).map(Encoding::special_tokens).unwrap_or_default();
             let options = VocabularyOptions::default().special_tokens(special);
+            // A pipe can be read once.
+            let whole = match std::fs::metadata(file).is_ok_and(|about| !about.is_file()) {
+                true => Some(arguments::read_bytes(&name)?),
+                false => None,
+            };
             let read = |options: &VocabularyOptions| {
-                let file = File::open(file).with_context(|| format!("cannot read `{name}`"))?;
-                anyhow::Ok(vocabularies::load(file, options)?)
+                let loaded = match &whole {
+                    Some(bytes) => vocabularies::load(&**bytes, options),
+                    None => {
+                        let file = File::open(file).with_context(|| format!("cannot read `{name}`"))?;
+                        vocabularies::load(file, options)
+                    }
+                };
+                loaded.map_err(|error| anyhow!("cannot use `{name}`: {error}"))
             };
             // The program ends complete texts itself, so that a tokenizer without a stop token serves as well.
             let without_stop = || read(&options.clone().stop_ids([]));
-            read(&options)
-                .or_else(|error| without_stop().map_err(|_| error))
-                .with_context(|| format!("cannot use `{name}`"))
+            read(&options).or_else(|error| without_stop().map_err(|_| error))
         };
-        let inner = Arc::new(progress::spin(format!("loading {name}"), load)?);
+        let inner = Arc::new(progress::spin(format!("loading {}", visible(&name, false)), load)?);
         Ok(Self { inner, name })
     }
 
@@ -264,7 +274,7 @@ fn kept_in<B: BuildBackend>(
 
 fn warn(message: &str) {
     let warning = style::WARNING;
-    anstream::eprintln!("{warning}warning{warning:#}: {message}");
+    anstream::eprintln!("{warning}warning{warning:#}: {}", visible(message, true));
 }
 
 /// Bytes that the files in a cache may have together.
@@ -354,7 +364,7 @@ impl ToolStructure {
     ) -> Result<Self> {
         let format = ToolFormat::named(model)
             .map_err(|error| anyhow!("{}", error.to_string().trim_start_matches("error: ")))?;
-        let read = ToolRequest::parse(&request.text).map_err(|error| reject(request, &error))?;
+        let read = tool_request(request)?;
         let read = read.reasoning(match reasoning {
             arguments::Reasoning::Enabled => Reasoning::Enabled,
             arguments::Reasoning::Disabled => Reasoning::Disabled,
@@ -380,6 +390,11 @@ impl ToolStructure {
         let compiled = Compiler::new(Arc::clone(&vocabulary.inner)).grammar(&grammar)?;
         Ok(Structure { compiled: Box::new(compiled) })
     }
+}
+
+/// Reads a request with tools.
+pub(crate) fn tool_request(request: &StructureText) -> Result<ToolRequest> {
+    Ok(ToolRequest::parse(&request.text).map_err(|error| reject(request, &error))?)
 }
 
 /// Name, other names and models of every family.
@@ -523,6 +538,9 @@ pub(crate) fn rule_names(grammar: &Grammar) -> Vec<&str> {
     grammar.rule_ids().map(|rule| grammar.rule(rule).name()).collect()
 }
 
+/// Characters of names in a message.
+const MAX_LISTED: usize = 400;
+
 /// The automata of a grammar, drawn: those of all rules, or that of one.
 pub(crate) fn draw(grammar: &Grammar, rule: Option<&str>, form: Drawing) -> Result<String> {
     let program = fsm::compile(grammar, &CompileOptions::default())?;
@@ -533,9 +551,10 @@ pub(crate) fn draw(grammar: &Grammar, rule: Option<&str>, form: Drawing) -> Resu
             None => {
                 let names: Vec<&str> = program.fragments().map(|fragment| &*fragment.name).collect();
                 bail!(
-                    "no automaton is called `{name}` (small rules are written into those that use them); \
+                    "no automaton is called `{}` (small rules are written into those that use them); \
                          there are: {}",
-                    names.join(", ")
+                    shortened(name, MAX_LISTED),
+                    shortened(&names.join(", "), MAX_LISTED)
                 );
             }
         },

@@ -24,6 +24,20 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     text
 }
 
+/// A text of others for the terminal: signs that a terminal obeys or that cannot be seen become escapes. Line breaks do where
+/// a text has to stay on its line.
+pub(crate) fn visible(text: &str, keeps_lines: bool) -> String {
+    let is_hidden = |sign: char| {
+        sign.is_control() && !(keeps_lines && sign == '\n')
+            || matches!(sign, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if is_hidden(sign) { shown.extend(sign.escape_default()) } else { shown.push(sign) }
+    }
+    shown
+}
+
 /// At most `limit` characters of a text, with an ellipsis where something was cut.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
@@ -86,6 +100,12 @@ mod tests {
     fn quotes_are_readable() {
         assert_eq!(quoted("a\"b\n é".as_bytes()), r#""a\"b\n é""#);
         assert_eq!(quoted(b"\xe2\x82"), r#""\xe2\x82""#);
+    }
+
+    #[test]
+    fn terminals_obey_no_text() {
+        assert_eq!(visible("a\u{1b}[1m\u{202e}é\n", true), "a\\u{1b}[1m\\u{202e}é\n");
+        assert_eq!(visible("a\nb", false), "a\\nb");
     }
 
     #[test]

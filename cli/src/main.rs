@@ -102,12 +102,18 @@ fn parsed() -> Result<CommandLine, clap::Error> {
 
 /// Help, or what is wrong with the arguments. They could not be read, so `--json` is looked for among them.
 fn refuse(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let shown = escape::visible(&text, true);
     // Where it cannot be told, the status says it.
-    let _ = error.print();
+    let _ = match shown == text {
+        true => error.print(),
+        false => write!(std::io::stderr(), "{shown}"),
+    };
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
-        let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default();
-        let message = message.strip_prefix("error: ").unwrap_or(message);
+        // The first paragraph; those after it say how to go on.
+        let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let message = lines.join(" ");
+        let message = message.strip_prefix("error: ").unwrap_or(&message);
         let _ = output::line(serde_json::json!({ "error": message }));
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
@@ -121,7 +127,8 @@ fn report(global: &Global, error: &anyhow::Error) -> ExitCode {
         value["findings"] = serde_json::json!(rejected.findings);
     } else {
         let error_style = style::ERROR;
-        let _ = writeln!(anstream::stderr(), "{error_style}error{error_style:#}: {error:#}");
+        let message = escape::visible(&format!("{error:#}"), true);
+        let _ = writeln!(anstream::stderr(), "{error_style}error{error_style:#}: {message}");
     }
     // Where it cannot be told, the status says it.
     if global.json {

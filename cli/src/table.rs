@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
+use crate::escape::visible;
 use crate::style;
 
 /// A column: its head, its style, where its cells stand.
@@ -30,8 +31,10 @@ impl Column {
     }
 }
 
-/// Writes the head and the rows. Cells must not hold line feeds.
+/// Writes the head and the rows.
 pub(crate) fn write(out: &mut impl Write, columns: &[Column], rows: &[Vec<String>]) -> io::Result<()> {
+    let cells = |row: &Vec<String>| row.iter().map(|cell| visible(cell, false)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let widths: Vec<usize> = columns
         .iter()
         .enumerate()
@@ -42,7 +45,7 @@ pub(crate) fn write(out: &mut impl Write, columns: &[Column], rows: &[Vec<String
         .collect();
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
     write_row(out, columns, &widths, &heads, Some(style::HEAD))?;
-    for row in rows {
+    for row in &rows {
         write_row(out, columns, &widths, row, None)?;
     }
     Ok(())
@@ -78,10 +81,10 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let columns =
             [Column::right("n"), Column::left("text", Style::new()), Column::left("end", Style::new())];
-        let rows = [vec!["10".into(), "日本".into(), "x".into()], vec!["9".into(), "a".into(), "y".into()]];
+        let rows = [vec!["10".into(), "日本".into(), "x".into()], vec!["9".into(), "\n".into(), "y".into()]];
         let mut out = anstream::StripStream::new(Vec::new());
         write(&mut out, &columns, &rows).unwrap();
         let text = String::from_utf8(out.into_inner()).unwrap();
-        assert_eq!(text, " n  text  end\n10  日本  x\n 9  a     y\n");
+        assert_eq!(text, " n  text  end\n10  日本  x\n 9  \\n    y\n");
     }
 }

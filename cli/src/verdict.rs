@@ -1,6 +1,7 @@
 //! Whether a text obeys a structure: the report of `grammask check`, and of `grammask tools` for an answer.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -42,9 +43,15 @@ pub(crate) fn report(
     let end = text.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |at| at + 1);
     let mut text = text;
     let mut outcome = examine(structure, text)?;
-    if outcome.is_err() && end < text.len() && line_breaks == LineBreaks::Optional {
-        text = &text[..end];
-        outcome = examine(structure, text)?;
+    if let Err(refusal) = &outcome
+        && end < text.len()
+        && line_breaks == LineBreaks::Optional
+    {
+        let without = examine(structure, &text[..end])?;
+        // A text that is cut short after line breaks may need them.
+        if without.is_ok() || refusal.found.is_some() {
+            (text, outcome) = (&text[..end], without);
+        }
     }
     if global.json {
         output::line(as_json(&outcome))?;
@@ -63,20 +70,27 @@ fn examine(structure: &Structure, text: &[u8]) -> Result<Outcome> {
     if read == text.len() && cursor.is_complete() {
         return Ok(Ok(cursor.captures()?));
     }
+    let found = if read < text.len() { character_at(text, read) } else { read..read };
+    if found.start < read {
+        // The character is told from those that were possible in its place.
+        cursor = structure.cursor();
+        cursor.read(&text[..found.start])?;
+    }
     let mut expected = byte_set(cursor.next_bytes());
     if cursor.is_complete() {
         expected.push("the end of the text".to_owned());
     }
-    let found = (read < text.len()).then(|| quoted(character_at(text, read)));
-    Ok(Err(Refusal { place: Place::of(text, read), found, expected, forced: cursor.forced()? }))
+    let place = Place::of(text, found.start);
+    let found = (read < text.len()).then(|| quoted(&text[found]));
+    Ok(Err(Refusal { place, found, expected, forced: cursor.forced()? }))
 }
 
 /// The character that begins at or holds a byte; the byte itself where the text is not UTF-8 there.
-fn character_at(text: &[u8], byte: usize) -> &[u8] {
+fn character_at(text: &[u8], byte: usize) -> Range<usize> {
     let start = (byte.saturating_sub(3)..=byte).rev().find(|&at| text[at] & 0xc0 != 0x80).unwrap_or(byte);
     let end = (start + 1..text.len().min(start + 4)).find(|&at| text[at] & 0xc0 != 0x80);
-    let whole = &text[start..end.unwrap_or(text.len().min(start + 4))];
-    if std::str::from_utf8(whole).is_ok() { whole } else { &text[byte..=byte] }
+    let whole = start..end.unwrap_or(text.len().min(start + 4));
+    if std::str::from_utf8(&text[whole.clone()]).is_ok() { whole } else { byte..byte + 1 }
 }
 
 impl Refusal {
@@ -159,9 +173,9 @@ mod tests {
     #[test]
     fn a_byte_is_shown_as_its_character() {
         let text = "a€b".as_bytes();
-        assert_eq!(character_at(text, 0), b"a");
-        assert_eq!(character_at(text, 2), "€".as_bytes());
-        assert_eq!(character_at(text, 4), b"b");
-        assert_eq!(character_at(b"a\x80\x80", 2), b"\x80");
+        assert_eq!(character_at(text, 0), 0..1);
+        assert_eq!(character_at(text, 2), 1..4);
+        assert_eq!(character_at(text, 4), 4..5);
+        assert_eq!(character_at(b"a\x80\x80", 2), 2..3);
     }
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, read_bytes};
+use crate::arguments::{EngineArguments, Global, SchemaArguments, StructureArguments, Syntax, read_bytes};
 use crate::engine::{self, Structure, Vocabulary};
 use crate::verdict::{LineBreaks, report};
 
@@ -43,7 +43,16 @@ pub(crate) fn run(global: &Global, arguments: &CheckArguments) -> Result<ExitCod
         );
     }
     // Whether bytes are allowed depends on no vocabulary: the smallest does.
+    let is_schema = structure.syntax == Syntax::JsonSchema;
     let structure =
         Structure::compile(&structure, &arguments.schema, &arguments.engine, &Vocabulary::of_bytes()?)?;
-    report(global, &structure, &text, line_breaks)
+    let code = report(global, &structure, &text, line_breaks)?;
+    if is_schema && code != ExitCode::SUCCESS && !global.json && arguments.schema.narrows_texts() {
+        let (order, spelling) = ("--key-order any", "--spelling any");
+        anstream::eprintln!(
+            "A schema's members have the order of the schema, and values the spelling of serialisers: {order} and {spelling} \
+             take others."
+        );
+    }
+    Ok(code)
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::arguments::{
-    EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments, read_text,
+    EngineArguments, Global, SchemaArguments, StructureArguments, VocabularyArguments, read_bytes,
 };
 use crate::engine::{Structure, Vocabulary};
 use crate::escape::{byte_set, quoted, shortened};
@@ -30,7 +30,8 @@ pub(crate) struct MaskArguments {
     /// The text so far
     #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
     prefix: String,
-    /// A file with the text so far, or `-` for standard input
+    /// A file with the text so far, or `-` for standard input. Line breaks at its end are left out where the structure allows
+    /// none
     #[arg(long, value_name = "FILE", conflicts_with = "prefix")]
     prefix_file: Option<String>,
     /// Shows at most this many tokens
@@ -41,15 +42,17 @@ pub(crate) struct MaskArguments {
 pub(crate) fn run(global: &Global, arguments: &MaskArguments) -> Result<ExitCode> {
     let text = arguments.structure.read()?;
     let prefix = match &arguments.prefix_file {
-        Some(file) => read_text(file)?,
-        None => arguments.prefix.clone(),
+        Some(file) => read_bytes(file)?,
+        None => arguments.prefix.clone().into_bytes(),
     };
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?;
     let structure = Structure::compile(&text, &arguments.schema, &arguments.engine, &vocabulary)?;
     let mut cursor = structure.cursor();
-    let read = cursor.read(prefix.as_bytes())?;
-    if read < prefix.len() {
-        let place = Place::of(prefix.as_bytes(), read);
+    let read = cursor.read(&prefix)?;
+    let is_end_of_file =
+        arguments.prefix_file.is_some() && prefix[read..].iter().all(|byte| b"\r\n".contains(byte));
+    if read < prefix.len() && !is_end_of_file {
+        let place = Place::of(&prefix, read);
         bail!(
             "the prefix leaves the structure at line {}, column {} (byte {}); see `grammask check`",
             place.line,

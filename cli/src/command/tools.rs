@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::arguments::{
     ArgumentOrder, Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
 };
-use crate::engine::{JsonValue, ToolStructure, Vocabulary, model_families};
+use crate::engine::{JsonValue, ToolStructure, Vocabulary, model_families, tool_request};
 use crate::output;
 use crate::style;
 use crate::table::{self, Column};
@@ -96,11 +96,11 @@ fn request(tools: &str, arguments: &ToolsArguments) -> Result<StructureText> {
     if arguments.tool_choice.is_none() && !arguments.no_parallel {
         return Ok(as_is);
     }
-    let value: JsonValue = as_is.text.parse().with_context(|| format!("`{}` is not JSON", as_is.origin))?;
-    let mut request = match value {
+    // Faults of the file are shown in the file; all that is found later comes of the options.
+    tool_request(&as_is)?;
+    let mut request = match as_is.text.parse().with_context(|| format!("`{}` is not JSON", as_is.origin))? {
         tools @ JsonValue::Array(_) => JsonValue::object([("tools", tools)]),
-        request @ JsonValue::Object(_) => request,
-        _ => bail!("`{}` must hold a list of tools, or a request", as_is.origin),
+        request => request,
     };
     if arguments.no_parallel {
         request.insert("parallel_tool_calls", false);
@@ -116,7 +116,8 @@ fn request(tools: &str, arguments: &ToolsArguments) -> Result<StructureText> {
         };
         request.insert("tool_choice", choice);
     }
-    Ok(StructureText { text: format!("{request:#}"), ..as_is })
+    let origin = format!("{} with the options of the command line", as_is.origin);
+    Ok(StructureText { text: format!("{request:#}"), origin, ..as_is })
 }
 
 fn list(global: &Global) -> Result<()> {

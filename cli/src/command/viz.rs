@@ -34,6 +34,9 @@ pub(crate) fn run(global: &Global, arguments: &VizArguments) -> Result<ExitCode>
     match arguments.output.as_ref().filter(|file| file.as_os_str() != "-") {
         Some(file) => {
             fs::write(file, drawing).with_context(|| format!("cannot write `{}`", file.display()))?;
+            if global.json {
+                output::line(json!({ "file": file.display().to_string() }))?;
+            }
         }
         None if global.json => output::line(json!({ "drawing": drawing }))?,
         None => output::line(drawing.trim_end())?,

@@ -282,3 +282,47 @@ fn files_without_an_end_are_refused() {
         assert!(run.err.contains(endless), "{}", run.err);
     }
 }
+
+#[test]
+fn line_breaks_at_the_end_are_left_out_where_that_helps() {
+    let check = |pattern: &str, text: &str| run_with(&["check", "--regex-text", pattern], text);
+    assert_eq!(check("a\\n?", "a\n\n").code, 0);
+    // A text that is cut short after a line break keeps it.
+    for (pattern, text, place) in
+        [("a\\nb", "a\n", "line 2, column 1 (byte 2)"), ("\\n*b", "\n\n", "line 3, column 1 (byte 2)")]
+    {
+        let refused = check(pattern, text);
+        assert!(
+            refused.out.starts_with(&format!("refused at {place}: the text ends too early")),
+            "{}",
+            refused.out
+        );
+        assert!(refused.out.contains('b'), "{}", refused.out);
+    }
+    let refused = check("ab", "a\n");
+    assert!(
+        refused.out.starts_with("refused at line 1, column 2 (byte 1): the text ends too early"),
+        "{}",
+        refused.out
+    );
+}
+
+#[test]
+fn a_character_is_refused_as_a_whole() {
+    let refused = run(&["check", "--regex-text", "é", "--text", "è"]);
+    assert!(refused.out.starts_with("refused at line 1, column 1 (byte 0): \"è\" is not"), "{}", refused.out);
+    assert!(refused.out.ends_with("only this may follow: \"é\"\n"), "{}", refused.out);
+}
+
+#[test]
+fn order_and_spelling_are_hinted_at() {
+    let schema = r#"{"properties": {"a": {}, "b": {}}}"#;
+    let check = |options: &[&str]| {
+        run(&[&["check", "--schema", schema, "--text", r#"{"b":1,"a":2}"#], options].concat())
+    };
+    let refused = check(&[]);
+    assert!(refused.code == 1 && refused.err.contains("--key-order any"), "{refused:?}");
+    assert_eq!(check(&["--key-order", "any"]).code, 0);
+    let other = run(&["check", "--schema", schema, "--text", "{", "--key-order", "any", "--spelling", "any"]);
+    assert!(other.code == 1 && other.err.is_empty(), "{other:?}");
+}

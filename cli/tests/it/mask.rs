@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::program::{STOP, run, tokenizer};
+use crate::program::{STOP, run, run_with, tokenizer};
 
 fn mask(arguments: &[&str]) -> serde_json::Value {
     let run = run(&[&["mask", "--tokenizer", tokenizer(), "--json"], arguments].concat());
@@ -45,4 +45,16 @@ fn a_prefix_outside_the_structure_is_a_mistake() {
     let run = run(&["mask", "--tokenizer", tokenizer(), "--regex-text", "red", "--prefix", "reed"]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("line 1, column 3"), "{}", run.err);
+}
+
+#[test]
+fn a_file_with_a_prefix_may_end_with_a_line_break() {
+    let masks = |text: &str, pattern: &str| {
+        let arguments =
+            ["mask", "--tokenizer", tokenizer(), "--json", "--regex-text", pattern, "--prefix-file", "-"];
+        run_with(&arguments, text)
+    };
+    assert_eq!(masks("re\n", "red").json()["forced"], "d");
+    assert_eq!(masks("re\n", "re\\nd").json()["forced"], "d");
+    assert_eq!(masks("x\n", "red").code, 2);
 }

@@ -30,3 +30,19 @@ fn only_schemas_have_keywords() {
     assert_eq!(run(&["report", "--regex-text", "a"]).code, 2);
     assert_eq!(run(&["report", "--schema-text", r#"{"type": "nothing"}"#]).code, 2);
 }
+
+#[test]
+fn names_of_a_schema_are_no_orders_to_the_terminal() {
+    let schema = r#"{"properties": {"\u001b[66mX\u0007\n": {"format": "idn-email"}}}"#;
+    let report = run(&["--color", "always", "report", "--schema-text", schema]);
+    assert!(!report.out.contains("[66mX\u{7}") && !report.out.contains("\u{1b}[66m"), "{:?}", report.out);
+    assert!(report.out.contains(r"\u{1b}[66mX\u{7}\n"), "{}", report.out);
+    let missing = run(&["--color", "always", "convert", "--schema", "no\u{1b}[66mfile"]);
+    assert!(
+        missing.err.contains(r"no\u{1b}[66mfile") && !missing.err.contains("\u{1b}[66m"),
+        "{:?}",
+        missing.err
+    );
+    let unknown = run(&["--color", "always", "con\u{1b}[66mvert"]);
+    assert!(!unknown.err.contains("\u{1b}[66m"), "{:?}", unknown.err);
+}

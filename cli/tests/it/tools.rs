@@ -104,3 +104,16 @@ fn a_request_has_a_bounded_number_of_tools() {
     assert_eq!(more.code, 3);
     assert!(more.err.contains("a request has at most 10000 tools"), "{}", more.err);
 }
+
+#[test]
+fn faults_of_options_are_told_from_those_of_the_file() {
+    let wrong = run(&["tools", "--model", "qwen_3", "--tools", tools(), "--tool-choice", "nope"]);
+    assert!(wrong.code == 2 && wrong.err.contains("with the options of the command line"), "{}", wrong.err);
+    let broken = ["tools", "--model", "qwen_3", "--tools", "-", "--tool-choice", "auto"];
+    let broken = run_with(&broken, "[\n{\"type\": \"function\"}]");
+    assert!(broken.code == 2 && broken.err.contains("standard input: at `/0/name`"), "{}", broken.err);
+    // A schema under another name is no function without one.
+    let other = r#"[{"name": "f", "input_schema": {"type": "object"}}]"#;
+    let other = run_with(&["tools", "--model", "qwen_3", "--tools", "-"], other);
+    assert!(other.code == 2 && other.err.contains("`parameters`, not its `input_schema`"), "{}", other.err);
+}

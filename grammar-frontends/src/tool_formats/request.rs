@@ -302,9 +302,18 @@ fn named(value: &JsonValue) -> Option<&JsonValue> {
     value.get("function")?.get("name")
 }
 
+/// The names that the schema of a tool has in other interfaces.
+const OTHER_SCHEMAS: [&str; 2] = ["input_schema", "inputSchema"];
+
 fn read_schema(members: &JsonObject, pointer: &str) -> Result<Option<Arc<JsonValue>>> {
     match present(members, "parameters") {
-        None => Ok(None),
+        None => match OTHER_SCHEMAS.into_iter().find(|name| present(members, name).is_some()) {
+            None => Ok(None),
+            Some(name) => {
+                let message = format!("a tool's schema is its `parameters`, not its `{name}`");
+                Err(malformed(&format!("{pointer}/{name}"), message, "rename it"))
+            }
+        },
         Some(schema @ (JsonValue::Object(_) | JsonValue::Bool(_))) => Ok(Some(Arc::new(schema.clone()))),
         Some(_) => {
             let pointer = format!("{pointer}/parameters");
