@@ -552,7 +552,7 @@ impl GrammarMatcher {
     }
 
     /// The shortest text that ends the structure here, as bytes; a short one where items or names must differ. `None` if it
-    /// has more than `max_bytes`.
+    /// has more than `max_bytes`, or if a token that is no text has to come.
     #[pyo3(signature = (max_bytes=1 << 20), text_signature = "($self, max_bytes=1048576)")]
     fn find_shortest_ending<'py>(
         slf: &Bound<'_, Self>,

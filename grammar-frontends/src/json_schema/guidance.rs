@@ -48,14 +48,15 @@ pub(super) fn with_options_of<'o>(
             }
         }
     }
+    let is_usual = (item_separator, key_separator) == (",", ":");
     match is_flexible {
-        Some(true) => options.whitespace = Whitespace::Free { max_run: Some(MAX_RUN) },
+        Some(true) if is_usual => options.whitespace = Whitespace::Free { max_run: Some(MAX_RUN) },
         Some(false) => {
             let (item_separator, key_separator) = (item_separator.to_owned(), key_separator.to_owned());
             options.whitespace = Whitespace::Fixed { item_separator, key_separator };
         }
-        None if (item_separator, key_separator) == (",", ":") => {}
-        None => {
+        None if is_usual => {}
+        _ => {
             let hint = "set `whitespace_flexible` to false beside them";
             return Err(refused("", "separators are exact only where whitespace is not flexible", hint));
         }

@@ -163,6 +163,7 @@ fn options_that_a_schema_carries_are_honoured_or_refused() {
         json!({"whitespace_pattern": "x"}),
         json!({"whitespace_flexible": false, "item_separator": "\\s*,"}),
         json!({"item_separator": ", "}),
+        json!({"item_separator": ", ", "whitespace_flexible": true}),
         json!({"whitespace_pattern": "[ ]?"}),
         json!({"coerce_one_of": 1}),
         json!({"colour": "red"}),
