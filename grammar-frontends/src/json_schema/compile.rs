@@ -13,7 +13,7 @@ use super::guidance;
 use super::lower::lowering;
 use super::normalize::normalizer::{Normalizer, Wishes};
 use super::options::{FreeNames, JsonSchemaOptions, Unsupported};
-use super::report::Report;
+use super::report::{Asked, Report};
 use super::sets::goals::{Atom, GoalId};
 use super::sets::normal_form::Algebra;
 use super::value_syntax::{ItemComparison, ValueSyntax};
@@ -46,8 +46,12 @@ pub fn compile(schema: &str, options: &JsonSchemaOptions) -> Result<Compiled, Di
 /// Where the schema is malformed, refers to nothing, has no text that satisfies it, or passes a limit.
 pub fn report(schema: &str, options: &JsonSchemaOptions) -> Result<Report, Diagnostics> {
     let lenient = options.clone().unsupported(Unsupported::Ignore);
-    let mut report = compile(schema, &lenient)?.report;
-    if options.unsupported == Unsupported::Refuse {
+    let mut report = compile_text(schema, &lenient, Report::that_goes_on())?.report;
+    let asked = match std::mem::take(&mut report.asked) {
+        Asked::Reported(Some(asked)) => asked,
+        _ => options.unsupported,
+    };
+    if asked == Unsupported::Refuse {
         report.refuse_ignored();
     }
     Ok(report)
@@ -218,8 +222,13 @@ pub(super) fn with_normalizer<T>(
     work: Work,
     then: impl FnOnce(Box<Normalizer<'_>>, GoalId) -> Result<T, Box<Diagnostic>>,
 ) -> Result<T, Box<Diagnostic>> {
-    let options = guidance::with_options_of(schema, options)?;
-    let options = &*options;
+    let mut report = report;
+    let mut guided = guidance::with_options_of(schema, options)?;
+    if let Asked::Reported(asked) = &mut report.asked {
+        *asked = guidance::unsupported(schema);
+        guided.to_mut().unsupported = options.unsupported;
+    }
+    let options = &*guided;
     let arena = Bump::new();
     let sources = Sources {
         retriever: options.retriever.clone(),

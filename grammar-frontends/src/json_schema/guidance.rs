@@ -64,6 +64,15 @@ pub(super) fn with_options_of<'o>(
     Ok(Cow::Owned(options))
 }
 
+/// The treatment of keywords that cannot be enforced, if the options of the schema say it.
+pub(super) fn unsupported(schema: &Value<'_>) -> Option<Unsupported> {
+    match schema.as_object()?.get(KEYWORD)?.as_object()?.get("lenient")? {
+        Value::Bool(true) => Some(Unsupported::Ignore),
+        Value::Bool(false) => Some(Unsupported::Refuse),
+        _ => None,
+    }
+}
+
 /// A separator, which is a pattern there: one that stands for itself.
 fn separator<'v>(members: &'v Members<'_>, name: &str, mark: char) -> Result<&'v str> {
     let text = members.get(name).and_then(Value::as_str);

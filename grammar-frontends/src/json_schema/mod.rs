@@ -88,11 +88,11 @@
 // In the order of the data flow: each file and folder imports those above it.
 mod error;
 
-mod report;
-
 mod retriever;
 
 mod options;
+
+mod report;
 
 pub(crate) mod value_syntax;
 

@@ -3,6 +3,8 @@
 use crate::json::JsonValue;
 use grammask_grammar_ir::hash::HashSet;
 
+use super::options::Unsupported;
+
 /// The treatment of one keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -60,6 +62,18 @@ pub struct Report {
     of_warnings: bool,
     /// Warnings beyond the most that are listed. One keyword may count several times.
     omitted: usize,
+    /// The treatment that the schema itself asks for, where the report goes on after keywords that are refused.
+    pub(super) asked: Asked,
+}
+
+/// Whether the options of a schema say what happens to keywords that cannot be enforced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// They do, and are followed.
+    #[default]
+    Followed,
+    /// They would, and the report says what they say, or `None`.
+    Reported(Option<Unsupported>),
 }
 
 /// The most warnings that are listed. A last one says that there are more.
@@ -69,6 +83,11 @@ impl Report {
     /// A report of what [`warnings`](Self::warnings) names, and nothing else.
     pub(super) fn of_warnings() -> Self {
         Self { of_warnings: true, ..Self::default() }
+    }
+
+    /// A report that goes on after keywords that are refused.
+    pub(super) fn that_goes_on() -> Self {
+        Self { asked: Asked::Reported(None), ..Self::default() }
     }
 
     /// Whether it has an entry for every place of a schema.

@@ -214,3 +214,21 @@ fn formats_that_are_not_known_exactly() {
     let taken = r#"{"enum":["a","b c"],"format":"hostname"}"#;
     assert!(compile(taken, &JsonSchemaOptions::default()).is_ok());
 }
+
+/// A schema of llguidance may say itself what happens to keywords that cannot be enforced.
+#[test]
+fn the_report_follows_the_options_of_a_schema() {
+    let treatments = |guidance: &str, unsupported: Unsupported| {
+        let schema = format!(r#"{{"format": "idn-email", "x-guidance": {guidance}}}"#);
+        let report =
+            json_schema::report(&schema, &JsonSchemaOptions::default().unsupported(unsupported)).unwrap();
+        report.entries().iter().find(|entry| entry.keyword == "format").unwrap().treatment
+    };
+    for (unsupported, treatment) in
+        [(Unsupported::Refuse, Treatment::Refused), (Unsupported::Ignore, Treatment::Ignored)]
+    {
+        assert_eq!(treatments("{}", unsupported), treatment);
+        assert_eq!(treatments(r#"{"lenient": true}"#, unsupported), Treatment::Ignored);
+        assert_eq!(treatments(r#"{"lenient": false}"#, unsupported), Treatment::Refused);
+    }
+}
