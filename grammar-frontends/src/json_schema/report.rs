@@ -90,6 +90,11 @@ impl Report {
         Self { asked: Asked::Reported(None), ..Self::default() }
     }
 
+    /// Whether it goes on after keywords that are refused.
+    pub(super) fn goes_on(&self) -> bool {
+        self.asked != Asked::Followed
+    }
+
     /// Whether it has an entry for every place of a schema.
     pub(super) fn is_whole(&self) -> bool {
         !self.of_warnings
@@ -113,16 +118,19 @@ impl Report {
         self.entries.push(entry());
     }
 
-    /// Takes back that a keyword is enforced where it turned out to be ignored.
+    /// Takes back that a keyword is enforced where it turned out to be ignored or refused.
     pub(super) fn settle(&mut self) {
-        let ignored = self.with_treatment(Treatment::Ignored).map(|entry| entry.pointer.clone());
-        let ignored: HashSet<String> = ignored.collect();
+        let is_dropped = |treatment| matches!(treatment, Treatment::Ignored | Treatment::Refused);
+        let dropped = self.entries.iter().filter(|entry| is_dropped(entry.treatment));
+        let dropped: HashSet<String> = dropped.map(|entry| entry.pointer.clone()).collect();
         let (mut seen, entries) = (HashSet::default(), std::mem::take(&mut self.entries));
         self.entries = entries
             .into_iter()
             .filter(|entry| match entry.treatment {
-                Treatment::Ignored => seen.insert((entry.pointer.clone(), entry.note.clone())),
-                _ => !ignored.contains(&entry.pointer),
+                treatment if is_dropped(treatment) => {
+                    seen.insert((entry.pointer.clone(), entry.note.clone()))
+                }
+                _ => !dropped.contains(&entry.pointer),
             })
             .collect();
     }

@@ -232,3 +232,27 @@ fn the_report_follows_the_options_of_a_schema() {
         assert_eq!(treatments(r#"{"lenient": false}"#, unsupported), Treatment::Refused);
     }
 }
+
+#[test]
+fn the_report_goes_on_after_references_to_other_documents() {
+    let schema = r#"{"properties": {"a": {"$ref": "http://x/y"}, "b": {"type": "integer"}, "c": {"$ref": "http://x/y"}}}"#;
+    assert!(compile(schema, &JsonSchemaOptions::default()).is_err());
+    for unsupported in [Unsupported::Refuse, Unsupported::Ignore] {
+        let report =
+            json_schema::report(schema, &JsonSchemaOptions::default().unsupported(unsupported)).unwrap();
+        let lines =
+            report.entries().iter().map(|entry| format!("{} {}", entry.pointer, entry.treatment.name()));
+        let lines: Vec<String> = lines.collect();
+        assert_eq!(
+            lines,
+            [
+                "/properties enforced",
+                "/properties/a/$ref refused",
+                "/properties/b/type enforced",
+                "/properties/c/$ref refused"
+            ]
+        );
+    }
+    let nothing = r##"{"properties": {"a": {"$ref": "#/nope"}}}"##;
+    assert!(json_schema::report(nothing, &JsonSchemaOptions::default()).is_err());
+}

@@ -1,5 +1,7 @@
 //! The keywords that apply to values of every type: `enum` and `const`, references, and the in-place applicators.
 
+use grammask_grammar_ir::shorten;
+
 use super::normalizer::{KeywordAt, Normalizer};
 use super::{arrays, objects};
 use crate::diagnostic::{Diagnostic, Result};
@@ -8,6 +10,7 @@ use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::json::{Members, Value};
 use crate::json_schema::document::nodes::{Document, PathStep, RefError};
 use crate::json_schema::error::limit_error;
+use crate::json_schema::report::{ReportEntry, Treatment};
 use crate::json_schema::sets::decimal::Decimal;
 use crate::json_schema::sets::goals::{Atom, GoalId};
 use crate::json_schema::sets::normal_form::{NormalForm, TooManyAlternatives};
@@ -227,6 +230,7 @@ impl<'s> Normalizer<'s> {
             }),
             Err(error) => {
                 self.check_work()?;
+                let is_remote = matches!(error, RefError::Remote);
                 let (message, hint) = match error {
                     RefError::Missing => (
                         format!("`{reference}` leads to nothing in this document"),
@@ -245,6 +249,15 @@ impl<'s> Normalizer<'s> {
                         "join documents, or raise the limit `documents`",
                     ),
                 };
+                if is_remote && self.report.goes_on() {
+                    self.report.push(Treatment::Refused, || ReportEntry {
+                        pointer: format!("{}/{keyword}", self.document.short_pointer(node)),
+                        keyword: keyword.to_owned(),
+                        treatment: Treatment::Refused,
+                        note: Some(shorten(&message).into_owned()),
+                    });
+                    return Ok(GoalId::ANY);
+                }
                 Err(Box::new(
                     Diagnostic::error("json-schema/reference", message)
                         .with_pointer(format!("{}/{keyword}", self.document.pointer(node)))
