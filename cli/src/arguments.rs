@@ -194,12 +194,15 @@ impl StructureArguments {
 /// Reads a text file, or standard input for `-`.
 pub(crate) fn read_text(name: &str) -> Result<String> {
     let bytes = read_bytes(name)?;
-    let text = String::from_utf8(bytes).with_context(|| match name {
+    let mut text = String::from_utf8(bytes).with_context(|| match name {
         "-" => "standard input is not UTF-8".to_owned(),
         name => format!("`{}` is not UTF-8", shortened(name, LONGEST_NAME)),
     })?;
     // Some editors begin files with a mark of the order of bytes.
-    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
+    if text.starts_with('\u{feff}') {
+        text.remove(0);
+    }
+    Ok(text)
 }
 
 /// Characters of the name of a file in messages.

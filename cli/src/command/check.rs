@@ -48,10 +48,9 @@ pub(crate) fn run(global: &Global, arguments: &CheckArguments) -> Result<ExitCod
         Structure::compile(&structure, &arguments.schema, &arguments.engine, &Vocabulary::of_bytes()?)?;
     let code = report(global, &structure, &text, line_breaks)?;
     if is_schema && code != ExitCode::SUCCESS && !global.json && arguments.schema.narrows_texts() {
-        let (order, spelling) = ("--key-order any", "--spelling any");
         anstream::eprintln!(
-            "A schema's members have the order of the schema, and values the spelling of serialisers: {order} and {spelling} \
-             take others."
+            "Members have the order of the schema, and values are spelled as serialisers print them; `--key-order any` and \
+             `--spelling any` take others."
         );
     }
     Ok(code)

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::arguments::{
@@ -93,12 +93,16 @@ fn request(tools: &str, arguments: &ToolsArguments) -> Result<StructureText> {
     let text = read_text(tools)?;
     let origin = if tools == "-" { "standard input".to_owned() } else { tools.to_owned() };
     let as_is = StructureText { syntax: Syntax::Tools, text, origin };
+    // Faults of the file are shown in the file; all that is found later comes of the options.
+    tool_request(&as_is)?;
+    let value: JsonValue = as_is.text.parse().with_context(|| format!("`{}` is not JSON", as_is.origin))?;
+    if value.get("tools").is_none() && value.get("response_format").is_none() && value.as_array().is_none() {
+        bail!("`{}` has no `tools`; write a list of tools, or a request with `tools`", as_is.origin);
+    }
     if arguments.tool_choice.is_none() && !arguments.no_parallel {
         return Ok(as_is);
     }
-    // Faults of the file are shown in the file; all that is found later comes of the options.
-    tool_request(&as_is)?;
-    let mut request = match as_is.text.parse().with_context(|| format!("`{}` is not JSON", as_is.origin))? {
+    let mut request = match value {
         tools @ JsonValue::Array(_) => JsonValue::object([("tools", tools)]),
         request => request,
     };

@@ -112,6 +112,8 @@ fn faults_of_options_are_told_from_those_of_the_file() {
     let broken = ["tools", "--model", "qwen_3", "--tools", "-", "--tool-choice", "auto"];
     let broken = run_with(&broken, "[\n{\"type\": \"function\"}]");
     assert!(broken.code == 2 && broken.err.contains("standard input: at `/0/name`"), "{}", broken.err);
+    let typo = run_with(&["tools", "--model", "qwen_3", "--tools", "-"], r#"{"tool": []}"#);
+    assert!(typo.code == 2 && typo.err.contains("`standard input` has no `tools`"), "{}", typo.err);
     // A schema under another name is no function without one.
     let other = r#"[{"name": "f", "input_schema": {"type": "object"}}]"#;
     let other = run_with(&["tools", "--model", "qwen_3", "--tools", "-"], other);

@@ -37,8 +37,9 @@ impl<B: Backend> Matcher<B> {
         })
     }
 
-    /// A shortest text that finishes the sentence from here; empty where it is whole. `None` where it takes
-    /// more than `max_bytes`, or a token that is no text has to come. Where items or names must differ, a short one: the shortest may write one of them twice.
+    /// A shortest text that finishes the sentence from here; empty where it is whole. `None` where it takes more than
+    /// `max_bytes`, or a token that is no text has to come. Where items or names must differ, a short one: the shortest
+    /// may write one of them twice.
     ///
     /// # Errors
     ///
