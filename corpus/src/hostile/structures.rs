@@ -54,7 +54,7 @@ const HOLDERS: [(&str, &str); 7] = [
 
 const TEXTS: [usize; 3] = [1_000, 40_000, 1_000_000];
 
-const SINGLE: [(&str, [usize; 3], &str); 27] = [
+const SINGLE: [(&str, [usize; 3], &str); 28] = [
     (
         "random texts excluded",
         [1_000, 10_000, 100_000],
@@ -127,6 +127,11 @@ const SINGLE: [(&str, [usize; 3], &str); 27] = [
         "many excluded texts",
         [100, 1_000, 10_000],
         r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text","excludes":[«"a¤b§"‖,»]},"end":"</a>"}}"#,
+    ),
+    (
+        "repeated parts before an end",
+        [100, 1_000, 10_000],
+        r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"plus","content":{"type":"or","elements":[«{"type":"sequence","elements":[{"type":"const_string","value":"b§"},{"type":"any_text"},{"type":"optional","content":{"type":"const_string","value":"c"}}]}‖,»]}},"end":"</a>"}}"#,
     ),
     (
         "bounded text",

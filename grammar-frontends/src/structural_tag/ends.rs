@@ -14,26 +14,45 @@ impl Format {
         if !self.may_run_into(end) {
             return Cow::Borrowed(self);
         }
-        let inside = |content: &Format| Box::new(content.before_end(end).into_owned());
-        let mut format = self.clone();
-        match &mut format {
-            Format::AnyText(text) => text.excludes.extend(end.texts().map(Into::into)),
-            Format::TriggeredTags(tags) => tags.excludes.extend(end.texts().map(Into::into)),
-            Format::AnyTokens(tokens) => tokens.excludes.extend(end.token().cloned()),
-            Format::TokenTriggeredTags(tags) => tags.excludes.extend(end.token().cloned()),
-            Format::ExcludeToken(excludes) => excludes.extend(end.token().cloned()),
+        let inside = |content: &Format| content.before_end(end).into_owned();
+        Cow::Owned(match self {
+            Format::AnyText(text) => {
+                let mut text = text.clone();
+                text.excludes.extend(end.texts().map(Into::into));
+                Format::AnyText(text)
+            }
+            Format::TriggeredTags(tags) => {
+                let mut tags = tags.clone();
+                tags.excludes.extend(end.texts().map(Into::into));
+                Format::TriggeredTags(tags)
+            }
+            Format::AnyTokens(tokens) => {
+                let mut tokens = tokens.clone();
+                tokens.excludes.extend(end.token().cloned());
+                Format::AnyTokens(tokens)
+            }
+            Format::TokenTriggeredTags(tags) => {
+                let mut tags = tags.clone();
+                tags.excludes.extend(end.token().cloned());
+                Format::TokenTriggeredTags(tags)
+            }
+            Format::ExcludeToken(excludes) => {
+                Format::ExcludeToken(excludes.iter().chain(end.token()).cloned().collect())
+            }
             Format::Sequence(elements) => {
-                let first = first_before_end(elements);
-                elements[first..].iter_mut().for_each(|element| *element = *inside(element));
+                let (others, last) = elements.split_at(first_before_end(elements));
+                Format::Sequence(others.iter().cloned().chain(last.iter().map(inside)).collect())
             }
-            Format::Or(elements) => elements.iter_mut().for_each(|element| *element = *inside(element)),
-            Format::Optional(content) | Format::Plus(content) | Format::Star(content) => {
-                *content = inside(content);
+            Format::Or(elements) => Format::Or(elements.iter().map(inside).collect()),
+            Format::Optional(content) => Format::Optional(Box::new(inside(content))),
+            Format::Plus(content) => Format::Plus(Box::new(inside(content))),
+            Format::Star(content) => Format::Star(Box::new(inside(content))),
+            Format::Repeat(repeat) => {
+                let Repeat { min, max, content } = &**repeat;
+                Format::Repeat(Box::new(Repeat { min: *min, max: *max, content: inside(content) }))
             }
-            Format::Repeat(repeat) => repeat.content = *inside(&repeat.content),
-            _ => {}
-        }
-        Cow::Owned(format)
+            other => other.clone(),
+        })
     }
 
     /// Whether free text of the format may go on over an end that follows it.
