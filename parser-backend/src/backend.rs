@@ -70,6 +70,19 @@ pub trait Backend: Sized + Send + Sync + 'static {
     /// The name of the state's mask.
     fn mask_key(&self, state: Self::State) -> MaskKey;
 
+    /// States that together allow the same tokens as this one: a token is allowed if and only if one of them allows it.
+    /// None, as provided: the mask of the state is computed as one.
+    ///
+    /// Serves: parsers with many readings of a text that occur in later states again, such as counts of one repeat. Each has
+    /// a mask of its own, which is kept, and masks are merged (XGrammar's first paper, section 3.1, algorithm 1).
+    ///
+    /// # Errors
+    ///
+    /// Where the fuel does not suffice, or a limit is reached.
+    fn parallel_states(&self, _: Self::State, _: &mut Fuel) -> Result<Vec<Self::State>, StepError> {
+        Ok(Vec::new())
+    }
+
     /// The state after a text, if look-ups suffice. `None` where a byte is refused, or where a step is taken
     /// for the first time, which costs work. A token that is accepted has mostly been a step of a mask
     /// before.

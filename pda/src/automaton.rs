@@ -7,12 +7,13 @@ use grammask_fsm::Program;
 use grammask_parser_backend::{BuildError, Fuel, StepError};
 use hashbrown::HashMap;
 
+use crate::callers::{Callers, Rules};
 use crate::closure::{Bounds, Closure, Phase};
 use crate::config::Config;
 use crate::stacks::{
     Acceptance, DEAD, ListId, ListIndex, Stack, StackList, StackLists, State, UNKNOWN, entry_of, list_of,
 };
-use crate::tree::{BOTTOM, MAX_NODES, NodeId, Tree, units};
+use crate::tree::{BOTTOM, MAX_NODES, Node, NodeId, Tree, units};
 
 /// Work of finding the list that every text begins in, which belongs to no call: about a second.
 const MAX_START_WORK: u64 = 20_000_000;
@@ -20,9 +21,13 @@ const MAX_START_WORK: u64 = 20_000_000;
 /// Byte edges that are read in the time of a unit of work.
 const EDGES_READ: usize = 8;
 
+/// Stacks that differ in a count have a mask each if there are as many as this. Fewer are followed together in less time.
+const MIN_PARALLEL: usize = 8;
+
 /// Lists of stacks, and the transitions between them.
 pub(crate) struct Automaton {
     pub(crate) program: Arc<Program>,
+    callers: Callers,
     pub(crate) config: Config,
     pub(crate) lists: StackLists,
     /// A byte of each class.
@@ -52,6 +57,7 @@ impl Automaton {
         };
         let mut automaton = Self {
             representatives: program.byte_classes().representatives().collect(),
+            callers: Callers::new(&program),
             program,
             config,
             lists: StackLists::new(),
@@ -71,6 +77,10 @@ impl Automaton {
         };
         automaton.start = State(start.map_err(|limit| BuildError::new(limit.to_string()))?);
         Ok(automaton)
+    }
+
+    pub(crate) fn rules(&self) -> Rules<'_> {
+        Rules { program: &self.program, callers: &self.callers }
     }
 
     pub(crate) fn list(&self, state: State) -> &StackList {
@@ -147,7 +157,7 @@ impl Automaton {
     pub(crate) fn close(&self, builder: &mut Builder, fuel: &mut Fuel) -> Result<ListId, StepError> {
         let bounds = Bounds { max_stacks: self.config.max_stacks, max_work: fuel.left() };
         let Builder { tree, closure, .. } = builder;
-        let closed = closure.run(&self.program, tree, bounds);
+        let closed = closure.run(self.rules(), tree, bounds);
         // Burnt first, also for a closure that failed: work that was done counts.
         fuel.burn(closure.work())?;
         closed?;
@@ -172,7 +182,8 @@ impl Automaton {
         if bytes > limit || builder.tree.len() > MAX_NODES {
             return Err(StepError::OutOfMemory { bytes, limit });
         }
-        let list = builder.index.intern(&self.lists, &self.program, stacks, acceptance);
+        let list =
+            builder.index.intern(&self.lists, (&self.program, &self.representatives), stacks, acceptance);
         list.ok_or(StepError::OutOfMemory { bytes, limit })
     }
 
@@ -190,6 +201,37 @@ impl Automaton {
             // more.
             self.intern(builder, &stacks, list.acceptance).unwrap_or(state.0)
         })
+    }
+
+    /// Each stack alone of those that differ in a count, if there are many, and all others together.
+    pub(crate) fn parallel_states(&self, state: State, fuel: &mut Fuel) -> Result<Vec<State>, StepError> {
+        // Counts far from a bound are equal there.
+        let list = self.lists.get(self.representative(state));
+        if list.stacks.len() < MIN_PARALLEL {
+            return Ok(Vec::new());
+        }
+        fuel.burn(units(2 * list.stacks.len()))?;
+        let mut builder = self.lock();
+        let builder = &mut *builder;
+        let counted = |stack: &Stack| match builder.tree.get(stack.below) {
+            Node::Repeat { fragment, below, .. } => Some((stack.state, fragment, below)),
+            Node::Bottom | Node::Local | Node::Return { .. } => None,
+        };
+        let mut sizes: HashMap<_, usize, ahash::RandomState> = HashMap::default();
+        for key in list.stacks.iter().filter_map(counted) {
+            *sizes.entry(key).or_default() += 1;
+        }
+        let is_alone = |stack: &&Stack| {
+            counted(stack).is_some_and(|key| sizes.get(&key).is_some_and(|&size| size >= MIN_PARALLEL))
+        };
+        let (alone, others): (Vec<&Stack>, Vec<&Stack>) = list.stacks.iter().partition(is_alone);
+        if alone.is_empty() {
+            return Ok(Vec::new());
+        }
+        let others: Vec<Stack> = others.into_iter().copied().collect();
+        let parts =
+            alone.into_iter().map(std::slice::from_ref).chain((!others.is_empty()).then_some(&*others));
+        parts.map(|stacks| self.intern(builder, stacks, Acceptance::default()).map(State)).collect()
     }
 
     /// States of another automaton of the same program; see

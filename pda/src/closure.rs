@@ -1,7 +1,7 @@
 //! From the stacks that a byte led to, to those that can read the next byte.
 //!
 //! The naive way follows every edge that reads nothing: a call pushes the caller's return state and goes on in
-//! the callee, a final state pops. Three things differ here.
+//! the callee, a final state pops. Four things differ here.
 //!
 //! * The top of a stack changes with every byte, so it is kept beside the pointer to the node below it
 //!   ([`Stack`]). So a step inside a rule makes no node at all.
@@ -10,6 +10,9 @@
 //! * A stack whose top has not read anything since its rule began does not pop. The automaton knows that a
 //!   call may read nothing, and the caller continues without a push ([`Phase`]; Aycock and Horspool 2002 do
 //!   the same for Earley's algorithm). An iteration of a repeat that reads nothing is then never counted.
+//! * Where a caller may end as it goes on, the same caller below it is skipped. A state over a stack of such callers reads
+//!   all that it reads over fewer of them. So the text `aaaa` over `r ::= "a" r ("b" | "c")?` has three stacks and not one
+//!   for each `a`.
 //!
 //! Pushing without reading a byte comes to an end because no rule begins with itself
 //! ([`left_recursion`](crate::left_recursion)).
@@ -18,6 +21,7 @@ use grammask_fsm::{Program, Role, StateId};
 use grammask_parser_backend::StepError;
 use hashbrown::HashSet;
 
+use crate::callers::Rules;
 use crate::stacks::{Acceptance, Stack};
 use crate::tree::{Node, NodeId, Tree, units};
 
@@ -100,15 +104,28 @@ impl Closure {
     }
 
     /// The caller or the repeat that waits in `node` goes on.
-    pub(crate) fn pop(&mut self, program: &Program, tree: &mut Tree, mut node: NodeId) {
+    pub(crate) fn pop(&mut self, rules: Rules<'_>, tree: &mut Tree, mut node: NodeId) {
+        let program = rules.program;
         // Stacks that end together have one node below. It goes on once, for all of them.
         while self.popped.insert(u64::from(node.raw())) {
             self.work += WORK_OF_A_POP;
             match tree.get(node) {
                 Node::Bottom => self.acceptance.complete = true,
                 Node::Local => self.acceptance.local_complete = true,
-                // A call that is popped has read something, and so has its caller.
-                Node::Return { state, below } => self.add(Stack { state, below }, Phase::Read),
+                Node::Return { caller, below } => {
+                    let mut may_end = false;
+                    for state in rules.callers.states(caller) {
+                        may_end |= program.state(state).is_final;
+                        // A call that is popped has read something, and so has its caller.
+                        self.add(Stack { state, below }, Phase::Read);
+                    }
+                    let after = tree.after_callers(below, caller);
+                    if may_end && after != below {
+                        self.popped.insert(u64::from(below.raw()));
+                        node = after;
+                        continue;
+                    }
+                }
                 Node::Repeat { fragment, done, below } => {
                     let body = program.fragment(fragment);
                     let Some(count) = body.count else {
@@ -151,12 +168,8 @@ impl Closure {
     }
 
     /// Runs the closure to its end.
-    pub(crate) fn run(
-        &mut self,
-        program: &Program,
-        tree: &mut Tree,
-        bounds: Bounds,
-    ) -> Result<(), StepError> {
+    pub(crate) fn run(&mut self, rules: Rules<'_>, tree: &mut Tree, bounds: Bounds) -> Result<(), StepError> {
+        let program = rules.program;
         let Bounds { max_stacks, max_work } = bounds;
         while let Some((stack, phase)) = self.todo.pop() {
             let nodes = tree.len();
@@ -185,8 +198,9 @@ impl Closure {
                     continue;
                 }
                 let mut below = stack.below;
-                if !program.state(call.target).is_pure_final() {
-                    below = tree.push(program, Node::Return { state: call.target, below });
+                let caller = rules.callers.of_call(stack.state, call.fragment, call.target);
+                if !rules.callers.states(caller).all(|state| program.state(state).is_pure_final()) {
+                    below = tree.push(program, Node::Return { caller, below });
                 }
                 if callee.counting().is_some() {
                     below = tree.push(program, Node::Repeat { fragment: call.fragment, done: 0, below });
@@ -194,7 +208,7 @@ impl Closure {
                 self.add(Stack { state: callee.start, below }, Phase::Fresh);
             }
             if state.is_final && phase == Phase::Read {
-                self.pop(program, tree, stack.below);
+                self.pop(rules, tree, stack.below);
             }
             self.work += WORK_OF_A_NODE * units(tree.len() - nodes);
             // Duplicates are removed at the end only, so the limits in between have some room.

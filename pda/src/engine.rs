@@ -110,6 +110,10 @@ impl Backend for Engine {
         MaskKey { set: self.automaton.representative(state).raw(), detail: 0 }
     }
 
+    fn parallel_states(&self, state: State, fuel: &mut Fuel) -> Result<Vec<State>, StepError> {
+        self.automaton.parallel_states(state, fuel)
+    }
+
     fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
         self.shortest_completion.find(&self.automaton, state, fuel)
     }

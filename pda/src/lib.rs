@@ -16,7 +16,10 @@
 //! 4. the number of iterations of a counted repeat is kept in a node of the stack. So `maxLength: 65536` is
 //!    one node more and not 65,536 copies of an automaton. Masks are kept under the list in which counts far
 //!    from a bound are replaced by one that behaves alike (`tree`);
-//! 5. long runs inside strings are found by reading a character at a time and jumping over steps that only
+//! 5. a state that may call one rule in several ways is one caller, which waits in several states (`callers`). Where a caller
+//!    may end, equal ones below it are skipped (`closure`). Many stacks that are left have a mask each, and the masks are
+//!    merged;
+//! 6. long runs inside strings are found by reading a character at a time and jumping over steps that only
 //!    count (`runs`). The part of the stacks that does not depend on the caller can be cut out (`split`).
 //!
 //! # When to use it, and when not
@@ -61,8 +64,7 @@
 //! of stacks; [`Fuel`](grammask_parser_backend::Fuel) bounds the work of a call. A limit that is reached is a
 //! [`StepError`](grammask_parser_backend::StepError): *indeterminate*, and the state that was asked of stays
 //! valid. A grammar whose choices differ only after a nesting doubles its stacks with every level, and
-//! reaches that limit. An example is `a ::= "(" a ")" | "(" a "]" | "x"`, unless its beginnings are merged
-//! while it is compiled.
+//! reaches that limit. An example is `a ::= "(" b ")" | "(" c "]" | "x"` with `b ::= a` and `c ::= a ";"`.
 //!
 //! # Threads
 //!
@@ -72,6 +74,8 @@
 
 // In the order of the data flow: each module imports only modules above it.
 mod config;
+// Where a caller goes on.
+mod callers;
 // The persistent tree of stacks.
 mod tree;
 // Lists of stacks, interned.

@@ -7,11 +7,12 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, Program, ShortestEnding};
+use grammask_fsm::{Distances, ShortestEnding};
 use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
 use crate::automaton::Automaton;
+use crate::callers::Rules;
 use crate::stacks::State;
 use crate::tree::{Node, NodeId, Tree, units};
 
@@ -47,7 +48,7 @@ impl ShortestCompletion {
         let tree = &automaton.lock().tree;
         let mut shortest = ShortestEnding::default();
         for stack in &list.stacks {
-            let below = cost(&automaton.program, distances, tree, &mut costs, stack.below, fuel);
+            let below = cost(automaton.rules(), distances, tree, &mut costs, stack.below, fuel);
             let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
             automaton.query_bytes.store(bytes, Ordering::Relaxed);
             let edges = shortest.see(&automaton.program, distances, stack.state, below?);
@@ -59,7 +60,7 @@ impl ShortestCompletion {
 
 /// The cost of a node, and of those below it.
 fn cost(
-    program: &Program,
+    rules: Rules<'_>,
     distances: &Distances,
     tree: &Tree,
     costs: &mut Costs,
@@ -73,12 +74,15 @@ fn cost(
         let node = tree.get(id);
         let own = match node {
             Node::Bottom | Node::Local => 0,
-            Node::Return { state, .. } => distances.to_end(state),
+            Node::Return { caller, .. } => {
+                let ends = rules.callers.states(caller).map(|state| distances.to_end(state));
+                ends.min().unwrap_or(u64::MAX)
+            }
             Node::Repeat { fragment, done, .. } => {
-                let min = program.fragment(fragment).count.map_or(0, |count| count.min);
+                let min = rules.program.fragment(fragment).count.map_or(0, |count| count.min);
                 // The iteration above counts as done: the cost begins at its end.
                 let owed = min.saturating_sub(done.saturating_add(1));
-                distances.body(program, fragment).saturating_mul(u64::from(owed))
+                distances.body(rules.program, fragment).saturating_mul(u64::from(owed))
             }
         };
         let below = node.below().and_then(|below| costs.get(&below)).copied().unwrap_or(0);

@@ -34,7 +34,7 @@ pub(crate) fn split(
     let local = automaton.intern(builder, &stacks, Acceptance::default())?;
     builder.closure.begin();
     // The continuation is the state after the rule has ended: the caller at `cut` goes on.
-    builder.closure.pop(&automaton.program, &mut builder.tree, cut);
+    builder.closure.pop(automaton.rules(), &mut builder.tree, cut);
     let continuation = automaton.close(builder, fuel)?;
     Ok(Some(Split { local: State(local), continuation: State(continuation), ended: Ended::No }))
 }

@@ -102,9 +102,13 @@ impl StackLists {
     }
 }
 
+/// Bytes that a list takes in the index, with room to spare.
+const INDEX_BYTES: usize = 2 * size_of::<(u64, ListId)>();
+
 /// The index that writers use, under the automaton's lock.
 pub(crate) struct ListIndex {
-    by_content: HashTable<ListId>,
+    /// With its hash: to ask the list for it takes a look at memory far away.
+    by_content: HashTable<(u64, ListId)>,
     hasher: ahash::RandomState,
     bytes: usize,
 }
@@ -123,36 +127,37 @@ impl ListIndex {
     pub(crate) fn intern(
         &mut self,
         lists: &StackLists,
-        program: &Program,
+        (program, representatives): (&Program, &[u8]),
         stacks: &[Stack],
         acceptance: Acceptance,
     ) -> Option<ListId> {
         // The list is the key and is stored once: the index has only its number.
         let hash = self.hasher.hash_one((stacks, acceptance));
-        let found = self.by_content.find(hash, |&id| {
-            let list = lists.get(id);
-            list.acceptance == acceptance && *list.stacks == *stacks
+        let found = self.by_content.find(hash, |&(known, id)| {
+            let list = || lists.get(id);
+            known == hash && list().acceptance == acceptance && *list().stacks == *stacks
         });
-        if let Some(&id) = found {
+        if let Some(&(_, id)) = found {
             return Some(id);
         }
         let next = Some(lists.len()).filter(|&next| next < MAX_LISTS)?;
-        let list = describe(program, stacks, acceptance);
-        self.bytes += size_of::<StackList>() + size_of_val(stacks) + size_of_val(&*list.row) + 16;
+        let list = describe(program, representatives, stacks, acceptance);
+        self.bytes += size_of::<StackList>() + size_of_val(stacks) + size_of_val(&*list.row) + INDEX_BYTES;
         // Only the holder of the engine's lock writes, so the list gets the number that was looked at.
         let index = lists.lists.push(list);
         debug_assert_eq!(index, next);
         let id = ListId::new(index);
-        let hasher = &self.hasher;
-        self.by_content.insert_unique(hash, id, |&other| {
-            let list = lists.get(other);
-            hasher.hash_one((&*list.stacks, list.acceptance))
-        });
+        self.by_content.insert_unique(hash, (hash, id), |&(hash, _)| hash);
         Some(id)
     }
 }
 
-fn describe(program: &Program, stacks: &[Stack], acceptance: Acceptance) -> StackList {
+fn describe(
+    program: &Program,
+    representatives: &[u8],
+    stacks: &[Stack],
+    acceptance: Acceptance,
+) -> StackList {
     let mut next_bytes = [0u64; 4];
     for stack in stacks {
         for edge in program.state(stack.state).bytes {
@@ -160,7 +165,7 @@ fn describe(program: &Program, stacks: &[Stack], acceptance: Acceptance) -> Stac
         }
     }
     let entry = |byte: u8| AtomicU32::new(if contains(&next_bytes, byte) { UNKNOWN } else { DEAD });
-    let row = program.byte_classes().representatives().map(entry).collect();
+    let row = representatives.iter().copied().map(entry).collect();
     StackList { stacks: stacks.into(), acceptance, next_bytes, row, representative: OnceLock::new() }
 }
 

@@ -9,8 +9,10 @@
 //! Nodes are *hash-consed*: there is at most one node of the same content. So equal stacks have equal
 //! numbers, however they were reached, and an ambiguous grammar does not keep the same stack twice.
 
-use grammask_fsm::{Count, FragmentId, Program, StateId};
+use grammask_fsm::{Count, FragmentId, Program};
 use hashbrown::{HashSet, HashTable};
+
+use crate::callers::Caller;
 
 /// A node of the tree, and with it the stack whose top it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,8 +53,8 @@ pub(crate) enum Node {
     Bottom,
     /// The rule of a local part may end.
     Local,
-    /// The caller goes on in a state.
-    Return { state: StateId, below: NodeId },
+    /// The caller goes on.
+    Return { caller: Caller, below: NodeId },
     /// An iteration of a counted repeat has ended: the repeat may end, or begin another one.
     Repeat { fragment: FragmentId, done: u32, below: NodeId },
 }
@@ -68,7 +70,7 @@ impl Node {
     pub(crate) fn with_below(self, below: NodeId) -> Self {
         match self {
             Self::Bottom | Self::Local => self,
-            Self::Return { state, .. } => Self::Return { state, below },
+            Self::Return { caller, .. } => Self::Return { caller, below },
             Self::Repeat { fragment, done, .. } => Self::Repeat { fragment, done, below },
         }
     }
@@ -79,6 +81,8 @@ struct NodeEntry {
     node: Node,
     /// The node that represents this one in the names of masks.
     representative: NodeId,
+    /// The first node from this one on that is not the same caller.
+    after_caller: NodeId,
 }
 
 /// All nodes of an engine.
@@ -95,8 +99,8 @@ const NODE_BYTES: usize = size_of::<NodeEntry>() + 2 * size_of::<NodeId>();
 impl Tree {
     pub(crate) fn new(longest_token: u32) -> Self {
         let entries = vec![
-            NodeEntry { node: Node::Bottom, representative: BOTTOM },
-            NodeEntry { node: Node::Local, representative: LOCAL },
+            NodeEntry { node: Node::Bottom, representative: BOTTOM, after_caller: BOTTOM },
+            NodeEntry { node: Node::Local, representative: LOCAL, after_caller: LOCAL },
         ];
         let longest_token = longest_token.max(1);
         Self { entries, index: HashTable::new(), hasher: ahash::RandomState::new(), longest_token }
@@ -118,6 +122,15 @@ impl Tree {
     /// replaced so, allow the same texts up to the length of the longest token.
     pub(crate) fn representative(&self, id: NodeId) -> NodeId {
         self.entries[id.index()].representative
+    }
+
+    /// The first node from `from` on that is not the caller `caller`.
+    pub(crate) fn after_callers(&self, from: NodeId, caller: Caller) -> NodeId {
+        let entry = &self.entries[from.index()];
+        match entry.node {
+            Node::Return { caller: above, .. } if above == caller => entry.after_caller,
+            _ => from,
+        }
     }
 
     /// The nodes from `from` down to the bottom.
@@ -167,7 +180,11 @@ impl Tree {
 
     fn insert(&mut self, node: Node, representative: Option<NodeId>) -> NodeId {
         let id = NodeId::new(self.entries.len());
-        self.entries.push(NodeEntry { node, representative: representative.unwrap_or(id) });
+        let after_caller = match node {
+            Node::Return { caller, below } => self.after_callers(below, caller),
+            Node::Bottom | Node::Local | Node::Repeat { .. } => id,
+        };
+        self.entries.push(NodeEntry { node, representative: representative.unwrap_or(id), after_caller });
         let Self { entries, index, hasher, .. } = self;
         index.insert_unique(hasher.hash_one(node), id, |other| hasher.hash_one(entries[other.index()].node));
         id
@@ -177,7 +194,7 @@ impl Tree {
     fn far_from_bounds(&self, program: &Program, node: Node) -> Node {
         match node {
             Node::Bottom | Node::Local => node,
-            Node::Return { state, below } => Node::Return { state, below: self.representative(below) },
+            Node::Return { caller, below } => Node::Return { caller, below: self.representative(below) },
             Node::Repeat { fragment, done, below } => {
                 let below = self.representative(below);
                 let count = program.fragment(fragment).counting();

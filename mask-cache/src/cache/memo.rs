@@ -17,7 +17,7 @@ use crate::compute::context_expansion::expand;
 use crate::compute::difference::{MaskDifference, difference, reference};
 use crate::compute::local_part::LocalPartMask;
 use crate::compute::whole_tokens::WholeTokens;
-use crate::mask::bits::words_for;
+use crate::mask::bits::{self, words_for};
 use crate::mask::stored_mask::{Form, StoredMask};
 use crate::token_sets::sets::TokenSets;
 use crate::vocabulary::tokens::Vocabulary;
@@ -56,6 +56,9 @@ pub struct MaskMemo {
     options: MaskOptions,
     counters: Arc<MaskCounters>,
 }
+
+/// Words of masks that are merged in the time of a unit of work.
+const MERGED_WORDS: usize = 64;
 
 impl MaskMemo {
     /// An empty memo that holds at most about `max_bytes`. The pool is shared with other grammars, of the same
@@ -110,15 +113,26 @@ impl MaskMemo {
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Arc<StoredMask>, StepError> {
+        self.mask_with(self.options.differences, backend, state, scratch, fuel)
+    }
+
+    fn mask_with<B: Backend>(
+        &self,
+        differences: Toggle,
+        backend: &B,
+        state: B::State,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<Arc<StoredMask>, StepError> {
         if self.options.memo == Toggle::Off {
-            return Ok(Arc::new(self.compute(backend, state, scratch, fuel)?));
+            return Ok(Arc::new(self.compute(differences, backend, state, scratch, fuel)?));
         }
         let key = backend.mask_key(state);
         if let Some(mask) = self.known(&key) {
             return Ok(mask);
         }
         // Two threads may compute the same mask. Both results are right; the one that is kept last stays.
-        let mask = self.equal_or_own(self.compute(backend, state, scratch, fuel)?);
+        let mask = self.equal_or_own(self.compute(differences, backend, state, scratch, fuel)?);
         self.keep(key, &mask);
         Ok(mask)
     }
@@ -145,15 +159,19 @@ impl MaskMemo {
 
     fn compute<B: Backend>(
         &self,
+        differences: Toggle,
         backend: &B,
         state: B::State,
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<StoredMask, StepError> {
+        if let Some(mask) = self.compute_by_readings(backend, state, scratch, fuel)? {
+            return Ok(mask);
+        }
         let vocabulary = self.sets.vocabulary();
         let whole = WholeTokens::at(backend, state);
         let start = self.counters.clock().now();
-        let MaskOptions { slices, local_parts, differences, .. } = self.options;
+        let MaskOptions { slices, local_parts, .. } = self.options;
         // Differences and local parts pay only where a slice may apply: elsewhere a plain walk visits few
         // nodes. A difference comes first, because it is the cheapest, and its base often is a local part.
         if slices == Toggle::On && slice_may_apply(backend, state, &self.sets) {
@@ -186,6 +204,48 @@ impl MaskMemo {
         let mask = whole.add_to(found.into_stored(vocabulary.len()), vocabulary);
         self.counters.note(way, start);
         Ok(mask)
+    }
+
+    /// The mask of a state with many readings from the masks of each.
+    fn compute_by_readings<B: Backend>(
+        &self,
+        backend: &B,
+        state: B::State,
+        scratch: &mut Scratch,
+        fuel: &mut Fuel,
+    ) -> Result<Option<StoredMask>, StepError> {
+        let readings = backend.parallel_states(state, fuel)?;
+        if readings.is_empty() {
+            return Ok(None);
+        }
+        let (vocabulary, len) = (self.sets.vocabulary(), self.sets.vocabulary().len());
+        let mut words = vec![0; words_for(len)];
+        let mut of_one = words.clone();
+        for reading in readings {
+            fuel.burn((words.len() / MERGED_WORDS) as u64 + 1)?;
+            // The state that a difference is taken to may have this reading, too.
+            match self.mask_with(Toggle::Off, backend, reading, scratch, fuel) {
+                Ok(mask) => {
+                    mask.write(&mut of_one);
+                    bits::or(&mut words, &of_one);
+                }
+                // Another reading may have tokens.
+                Err(StepError::Unspellable { .. } | StepError::NoStopToken) => {}
+                Err(limit) => return Err(limit),
+            }
+        }
+        if backend.is_complete(state) {
+            vocabulary.stop_tokens().iter().for_each(|id| bits::set(&mut words, id.index()));
+        }
+        let count = bits::count(&words);
+        let form = if count <= words.len() / 2 {
+            let ids: Vec<u32> = bits::iter(&words).map(|id| id as u32).collect();
+            Form::Ids(scratch.sparse_of(&ids, len))
+        } else {
+            Form::Words(words.into())
+        };
+        // The plain walk finds the reason for an empty mask.
+        Ok((count > 0).then(|| StoredMask { form, len, all: count == len }))
     }
 
     /// The mask of a state as a difference to that of the state that most letters lead to, if there is such a

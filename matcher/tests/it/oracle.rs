@@ -218,6 +218,25 @@ fn backends_agree_bit_by_bit() {
     assert!(compared >= cases() / 2, "{compared} masks");
 }
 
+/// Each `a` may be the one that the end is counted from, so there are as many parses as letters. From eight on each has a
+/// mask of its own.
+#[test]
+fn masks_of_many_counts_are_merged() {
+    let source = r#"root ::= "<" [ab]* "a" [ab]{40} (">" | "é" root)"#;
+    let tokens =
+        ["a", "b", "<", ">", "é", "ab", "ba", "aa", "aaaaaaaa", "b>", "a>", "aé<", ">>", "baé<ab", "<a"];
+    let case = random::Case {
+        grammar: ebnf::parse(source, &EbnfOptions::default()).unwrap(),
+        vocabulary: tokens.map(|token| token.as_bytes().to_vec()).to_vec(),
+        prefix: Vec::new(),
+        text: format!("<{}é<{}{}>", "ab".repeat(20) + &"a".repeat(41), "a".repeat(42), "aabb".repeat(8))
+            .into_bytes(),
+    };
+    for seed in 0..2 {
+        assert_eq!(check::<grammask_pda::Engine>(seed, &case, LEFT_RECURSION), case.text.len() + 1);
+    }
+}
+
 /// After `"!a` another `a` leads back to where the text is, and all other characters end a repeat.
 #[test]
 fn a_run_that_a_repeat_counts_in_part_has_no_bound() {

@@ -55,6 +55,30 @@ fn right_recursion_runs_in_constant_space() {
 }
 
 #[test]
+fn callers_that_may_end_are_one_stack() {
+    let nested = engine(r#"root ::= "a" root | "a" root "b" | "a" root "c" | """#);
+    let open = read(&nested, nested.start(), &b"a".repeat(5_000)).unwrap();
+    let after = read(&nested, open, &b"bc".repeat(2_000)).unwrap();
+    assert!(nested.stack_count(open) <= 3 && nested.stack_count(after) <= 3, "{nested:?}");
+    assert!(read(&nested, after, &b"b".repeat(1_000)).is_ok_and(|state| nested.is_complete(state)));
+    assert_eq!(read(&nested, after, &b"b".repeat(1_001)), Err(1_000));
+    // Callers of other kinds wait between them.
+    let mixed = engine(
+        r#"root ::= "x" part "y" root? | "!"
+part ::= "a" part ("b" | "c")? | "(" root ")""#,
+    );
+    for (text, is_sentence) in [
+        ("xaa(!)y", true),
+        ("xaaa(xa(!)by!)bcy!", true),
+        ("xaaa(xa(!)bby!)bcy!", false),
+        ("xaaa(!)bbbyxa(!)cy", true),
+        ("xaaa(!)bbbbyxa(!)cy", false),
+    ] {
+        assert_eq!(accepts(&mixed, text.as_bytes()), is_sentence, "{text}");
+    }
+}
+
+#[test]
 fn counts_far_from_a_bound_share_a_mask() {
     let engine =
         build("root ::= \"<\" [a-z]{300,65536} \">\"", Config { longest_token: 16, ..Config::default() });
