@@ -6,7 +6,7 @@ use regex_syntax::hir::translate::TranslatorBuilder;
 
 use super::options::{ClassesLeft, Dialect, Groups, LetterCase, MAX_NESTING, RegexOptions};
 use super::translated::Translated;
-use super::{anchors, assertions, ecma, refusal};
+use super::{anchors, assertions, ecma, negated_classes, refusal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// The grammar of a pattern, with the rule `root`, and one for each group that is captured.
@@ -52,11 +52,12 @@ pub(crate) fn compile_next(
         Dialect::Ecma => ecma::translate(pattern, options.groups, options.letter_case)?,
     };
     let refuse = |diagnostic: refusal::Refusal| diagnostic.into_diagnostic(&translated, pattern);
-    let ast = ParserBuilder::new()
+    let mut ast = ParserBuilder::new()
         .nest_limit(limits.nesting.min(MAX_NESTING))
         .build()
         .parse(&translated.text)
         .map_err(|error| refuse(refusal::Refusal::from_ast(&error)))?;
+    negated_classes::mend(&translated.text, &mut ast);
     let flags = refusal::check_ast(&ast, options).map_err(refuse)?;
     classes_left.take(flags.classes);
     let boundary = flags.word_boundary.map(|(start, end)| translated.original(start, end));

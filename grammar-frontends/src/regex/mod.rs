@@ -32,6 +32,7 @@ mod anchors;
 mod assertions;
 mod compile;
 mod ecma;
+mod negated_classes;
 mod options;
 mod refusal;
 mod translated;

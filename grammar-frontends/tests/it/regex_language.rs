@@ -218,3 +218,36 @@ proptest! {
         check(&pattern, &texts(&['a', '-'], 5));
     }
 }
+
+/// No character lies between U+D7FF and U+E000, so a class that has both has no gap there.
+#[test]
+fn negated_classes_with_both_sides_of_the_surrogates() {
+    let texts: Vec<String> =
+        "\u{0}\n a\u{D7FC}\u{D7FE}\u{D7FF}\u{E000}\u{E001}\u{FFFD}\u{FFFE}\u{10000}\u{10FFFF}"
+            .chars()
+            .map(String::from)
+            .collect();
+    type Case = (&'static str, fn(char) -> bool);
+    let no_text = |_| false;
+    let cases: [Case; 8] = [
+        (r"[^\x{D7FF}\x{E000}]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}')),
+        ("[^\u{D7FF}\u{E000}]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}')),
+        (r"(?i)[^\x{D7FF}\x{E000}A]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}' | 'a')),
+        (r"[^[^\x{D7FF}\x{E000}]]", |c| matches!(c, '\u{D7FF}' | '\u{E000}')),
+        (r"[^\t\n\r\x20-\x{D7FF}\x{E000}-\x{FFFD}\x{10000}-\x{10FFFF}]", |c| matches!(c, '\0' | '\u{FFFE}')),
+        (r"[^\x00-\x{D7FF}\x{E000}-\x{10FFFF}]|ab", no_text),
+        (r"[^[^\x{E000}]\x{E000}]|ab", no_text),
+        (r"(?:[a[^\x{D7FF}\p{Co}]&&[^\n]])", |c| !matches!(c, '\n' | '\u{D7FF}' | '\u{E000}' | '\u{E001}')),
+    ];
+    let perl = cases.map(|(pattern, is_matched)| (pattern, is_matched, RegexOptions::default()));
+    let whole = RegexOptions::json_schema().matching(Matching::Whole);
+    let ecma = [(r"[^\uD7FF\uE000]", cases[0].1, whole)];
+    for (pattern, is_matched, options) in perl.into_iter().chain(ecma) {
+        let grammar = parse(pattern, &options).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        let recogniser = Recogniser::new(&grammar);
+        for text in &texts {
+            let expected = text.chars().all(is_matched);
+            assert_eq!(recogniser.accepts(text.as_bytes()), expected, "pattern {pattern:?}, text {text:?}");
+        }
+    }
+}
