@@ -28,7 +28,7 @@
 //! several variants of what is around it; the expressions counted as a tree are limited, since patterns like
 //! `(a|$)(a|$)(a|$)...` grow quadratically.
 
-use grammask_grammar_ir::{CaptureOption, ExprId, GrammarBuilder, RuleOptions};
+use grammask_grammar_ir::{CaptureOption, Expr, ExprId, GrammarBuilder, RuleOptions};
 use regex_syntax::hir::{self, Class, Hir, HirKind, Look};
 
 use super::options::{Groups, Matching, RegexOptions};
@@ -56,9 +56,10 @@ pub(super) fn compile(
     options: &RegexOptions,
 ) -> Result<ExprId, Problem> {
     let (limit, groups) = (options.limits.expressions, options.groups);
-    let compiler = AnchorCompiler { builder, stack: Vec::new(), limit, groups };
+    let has_anchors = !hir.properties().look_set().is_empty();
+    let compiler = AnchorCompiler { builder, stack: Vec::new(), limit, groups, has_anchors };
     let (builder, variants) = hir::visit(hir, compiler)?;
-    let mut compiler = AnchorCompiler { builder, stack: Vec::new(), limit, groups };
+    let mut compiler = AnchorCompiler { builder, stack: Vec::new(), limit, groups, has_anchors };
     Ok(compiler.close(variants, options.matching))
 }
 
@@ -66,8 +67,8 @@ pub(super) fn compile(
 #[derive(Clone, Copy, Debug)]
 struct SizedLanguage {
     expr: ExprId,
-    /// Whether it contains the empty text.
-    nullable: bool,
+    /// Its ways to read the empty text, if there are any; they hand out the texts of groups.
+    empty: Option<ExprId>,
     /// Expressions in it, counted as a tree.
     size: usize,
 }
@@ -87,6 +88,7 @@ struct AnchorCompiler<'b> {
     stack: Vec<Variants>,
     limit: usize,
     groups: Groups,
+    has_anchors: bool,
 }
 
 impl<'b> hir::Visitor for AnchorCompiler<'b> {
@@ -104,10 +106,7 @@ impl<'b> hir::Visitor for AnchorCompiler<'b> {
             HirKind::Literal(literal) => {
                 std::str::from_utf8(&literal.0).map_err(|_| Problem::Unsupported)?;
                 let expr = self.builder.bytes(&literal.0);
-                Variants {
-                    free: Some(SizedLanguage { expr, nullable: false, size: 1 }),
-                    ..Variants::default()
-                }
+                Variants { free: Some(SizedLanguage { expr, empty: None, size: 1 }), ..Variants::default() }
             }
             HirKind::Class(class) => Variants { free: self.class(class)?, ..Variants::default() },
             // An anchor reads nothing; the variant says what it needs.
@@ -158,7 +157,7 @@ impl Variants {
 }
 
 fn nullable(language: Option<SizedLanguage>) -> bool {
-    language.is_some_and(|language| language.nullable)
+    language.is_some_and(|language| language.empty.is_some())
 }
 
 impl AnchorCompiler<'_> {
@@ -169,15 +168,15 @@ impl AnchorCompiler<'_> {
 
     /// Each variant as a rule whose text is handed out.
     fn captured(&mut self, name: &str, body: &Variants) -> Result<Variants, Problem> {
-        let mut rule = |language: Option<SizedLanguage>| match language {
-            None => Ok(None),
-            Some(language) => {
-                let rule = self.builder.declare_fresh("group").map_err(|_| Problem::TooLarge)?;
-                self.builder.define(rule, language.expr).map_err(|_| Problem::TooLarge)?;
-                let capture = Some(CaptureOption::new(name));
-                self.builder.set_options(rule, RuleOptions { capture, ..RuleOptions::default() });
-                Ok(Some(SizedLanguage { expr: self.builder.rule(rule), ..language }))
-            }
+        let mut rule = |language: Option<SizedLanguage>| {
+            let Some(language) = language else { return Ok(None) };
+            let expr = self.captured_rule(name, language.expr)?;
+            // The empty ways alone are needed beside anchors.
+            let empty = match language.empty {
+                Some(empty) if self.has_anchors => Some(self.captured_rule(name, empty)?),
+                empty => empty,
+            };
+            Ok(Some(SizedLanguage { expr, empty, ..language }))
         };
         Ok(Variants {
             free: rule(body.free)?,
@@ -187,8 +186,39 @@ impl AnchorCompiler<'_> {
         })
     }
 
+    fn captured_rule(&mut self, name: &str, body: ExprId) -> Result<ExprId, Problem> {
+        let rule = self.builder.declare_fresh("group").map_err(|_| Problem::TooLarge)?;
+        self.builder.define(rule, body).map_err(|_| Problem::TooLarge)?;
+        let capture = Some(CaptureOption::new(name));
+        self.builder.set_options(rule, RuleOptions { capture, ..RuleOptions::default() });
+        Ok(self.builder.rule(rule))
+    }
+
     fn empty(&mut self) -> SizedLanguage {
-        SizedLanguage { expr: self.builder.empty(), nullable: true, size: 1 }
+        let expr = self.builder.empty();
+        SizedLanguage { expr, empty: Some(expr), size: 1 }
+    }
+
+    /// Whether an expression is the empty text and hands out nothing.
+    fn is_plain(&self, expr: ExprId) -> bool {
+        matches!(self.builder.expr(expr), Expr::Empty)
+    }
+
+    /// One of some ways to read the empty text. Those that hand out nothing are one.
+    fn either(&mut self, ways: impl Iterator<Item = ExprId>) -> Option<ExprId> {
+        let (plain, others): (Vec<ExprId>, Vec<ExprId>) = ways.partition(|&way| self.is_plain(way));
+        let ways: Vec<ExprId> = plain.into_iter().take(1).chain(others).collect();
+        match ways.as_slice() {
+            [] => None,
+            [only] => Some(*only),
+            _ => Some(self.builder.choice(ways)),
+        }
+    }
+
+    /// The empty ways of either side.
+    fn empty_ways(&mut self, languages: &[Option<SizedLanguage>]) -> Option<SizedLanguage> {
+        let expr = self.either(languages.iter().flatten().filter_map(|language| language.empty))?;
+        Some(SizedLanguage { expr, empty: Some(expr), size: 1 })
     }
 
     fn class(&mut self, class: &Class) -> Result<Option<SizedLanguage>, Problem> {
@@ -202,7 +232,7 @@ impl AnchorCompiler<'_> {
         if ranges.is_empty() {
             return Ok(None);
         }
-        Ok(Some(SizedLanguage { expr: self.builder.class(ranges), nullable: false, size: 1 }))
+        Ok(Some(SizedLanguage { expr: self.builder.class(ranges), empty: None, size: 1 }))
     }
 
     /// The texts of either side; absent sides add nothing.
@@ -213,7 +243,7 @@ impl AnchorCompiler<'_> {
             [only] => Some(*only),
             _ => Some(SizedLanguage {
                 expr: self.builder.choice(present.iter().map(|language| language.expr)),
-                nullable: present.iter().any(|language| language.nullable),
+                empty: self.either(present.iter().filter_map(|language| language.empty)),
                 size: sum(&present),
             }),
         }
@@ -221,12 +251,21 @@ impl AnchorCompiler<'_> {
 
     /// One language after the other; none at all if one of them has no text.
     fn sequence(&mut self, languages: &[Option<SizedLanguage>]) -> Option<SizedLanguage> {
-        let parts: Vec<SizedLanguage> = languages.iter().copied().collect::<Option<_>>()?;
+        let mut parts: Vec<SizedLanguage> = languages.iter().copied().collect::<Option<_>>()?;
+        if parts.iter().any(|part| !self.is_plain(part.expr)) {
+            parts.retain(|part| !self.is_plain(part.expr));
+        } else {
+            parts.truncate(1);
+        }
         match parts.as_slice() {
             [only] => Some(*only),
             _ => Some(SizedLanguage {
                 expr: self.builder.sequence(parts.iter().map(|language| language.expr)),
-                nullable: parts.iter().all(|language| language.nullable),
+                empty: parts
+                    .iter()
+                    .map(|language| language.empty)
+                    .collect::<Option<Vec<_>>>()
+                    .map(|empty| self.builder.sequence(empty)),
                 size: sum(&parts),
             }),
         }
@@ -239,7 +278,11 @@ impl AnchorCompiler<'_> {
             None => Some(self.empty()),
             Some(body) => Some(SizedLanguage {
                 expr: self.builder.repeat(body.expr, min, max),
-                nullable: min == 0 || body.nullable,
+                empty: match body.empty {
+                    Some(empty) if self.is_plain(empty) => Some(empty),
+                    Some(empty) => Some(self.builder.repeat(empty, min, max)),
+                    None => (min == 0).then(|| self.builder.empty()),
+                },
                 size: body.size.saturating_add(1),
             }),
         }
@@ -282,21 +325,23 @@ impl AnchorCompiler<'_> {
     /// `x` and then `y`: every pair of variants whose needs can be met.
     fn pair(&mut self, x: &Variants, y: &Variants) -> Variants {
         let free = self.sequence(&[x.free, y.free]);
+        let (empty_before, empty_after) =
+            (self.empty_ways(&[x.free, x.start]), self.empty_ways(&[y.free, y.end]));
 
         let start_before = self.sequence(&[x.start, y.free]);
-        let start_after = y.start.filter(|_| nullable(x.free) || nullable(x.start));
+        let start_after = self.sequence(&[empty_before, y.start]);
         let start = self.union(&[start_before, start_after]);
 
         let end_after = self.sequence(&[x.free, y.end]);
-        let end_before = x.end.filter(|_| nullable(y.free) || nullable(y.end));
+        let end_before = self.sequence(&[x.end, empty_after]);
         let end = self.union(&[end_after, end_before]);
 
         let around = self.sequence(&[x.start, y.end]);
-        let before = x.both.filter(|_| nullable(y.free) || nullable(y.end));
-        let after = y.both.filter(|_| nullable(x.free) || nullable(x.start));
+        let before = self.sequence(&[x.both, empty_after]);
+        let after = self.sequence(&[empty_before, y.both]);
         // `x` needs the end and `y` the start: both are empty, and so is the whole text.
-        let crossed = (nullable(x.end) || nullable(x.both)) && (nullable(y.start) || nullable(y.both));
-        let empty = crossed.then(|| self.empty());
+        let crossed = [self.empty_ways(&[x.end, x.both]), self.empty_ways(&[y.start, y.both])];
+        let empty = self.sequence(&crossed);
         let both = self.union(&[around, before, after, empty]);
         Variants { free, start, end, both }
     }
@@ -350,7 +395,8 @@ impl AnchorCompiler<'_> {
             Matching::Whole => self.union(&variants.all()),
             Matching::Search => {
                 let Variants { free, start, end, both } = variants;
-                if nullable(free) || nullable(start) || nullable(end) {
+                let is_any = nullable(free) || nullable(start) || nullable(end);
+                if is_any && self.groups == Groups::Plain {
                     // Every text has an empty part, and one at its start and at its end.
                     Some(self.any_text())
                 } else {
@@ -370,7 +416,8 @@ impl AnchorCompiler<'_> {
 
     fn any_text(&mut self) -> SizedLanguage {
         let any = self.builder.any_char();
-        SizedLanguage { expr: self.builder.repeat(any, 0, None), nullable: true, size: 2 }
+        let empty = Some(self.builder.empty());
+        SizedLanguage { expr: self.builder.repeat(any, 0, None), empty, size: 2 }
     }
 }
 

@@ -87,11 +87,24 @@ fn groups_with_names_are_captured() {
         // Each way to need an anchor is a rule of its own.
         check(options, "(?<a>^a|b)c|(?<d>d$)", "ac", &["a=a@0"]);
         check(options, "(?<a>^a|b)c|(?<d>d$)", "d", &["d=d@0"]);
+        // A group beside an anchor may have no text but the empty one.
+        for (pattern, text, wanted) in [
+            ("b$(?<g>x*)", "b", ["g=@1"]),
+            ("(?<g>a*)^b", "b", ["g=@0"]),
+            ("(?<g>a?)$", "a", ["g=a@0"]),
+            ("(a|$)(?<g>b?)", "a", ["g=@1"]),
+            ("(a|$)(?<g>b?)", "ab", ["g=b@1"]),
+            ("(a|$)(?<g>b?)", "", ["g=@0"]),
+            ("$(?<g>(?:x|y*)c*)^", "", ["g=@0"]),
+        ] {
+            check(options, pattern, text, &wanted);
+        }
         // They read the same texts as plain ones.
         check(&options.clone().groups(Groups::Plain), date, "2024-07", &[]);
     }
     let search = perl.clone().matching(Matching::Search);
     check(&search, "<(?<tag>[a-z])>", "x<a>y<b>", &["tag=a@2", "tag=b@6"]);
+    check(&search, "(?<a>a*)$", "b", &["a=@1"]);
     let refused =
         [("(?=a)(?<a>a)", "captures no groups"), ("(?<a$>a)", "name"), ("(?<a>a)|(?<a>b)", "taken")];
     for (pattern, part) in refused {
