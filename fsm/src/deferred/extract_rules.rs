@@ -91,11 +91,11 @@ fn extract_deferred_rules(
     if !may_any_wait {
         return None;
     }
-    let survey = Survey::new(grammar, options, pace)?;
-    let is_large = survey.total >= LARGE * u64::from(least);
     // The limits on automata apply to the whole. A grammar that could come near them is compiled at once. A call that
     // reads all parts, such as the search for an ending, would take three times as long as that.
     let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
+    let survey = Survey::new(grammar, options, most, pace)?;
+    let is_large = survey.total >= LARGE * u64::from(least);
     // Tags and tokens are left to the callers that link them.
     if !is_large || survey.total > most || survey.names_tokens {
         return None;

@@ -59,7 +59,7 @@ pub(crate) fn estimate(grammar: &Grammar, options: &CompileOptions) -> Option<Fo
     if !grammar.rule(grammar.root()).options().is_empty() {
         return None;
     }
-    let survey = Survey::new(grammar, options, &mut Pace::new(&Interrupt::never()))?;
+    let survey = Survey::new(grammar, options, u64::from(MAX_STATES), &mut Pace::new(&Interrupt::never()))?;
     if !survey.is_clear(grammar.root()) {
         return None;
     }
@@ -175,9 +175,14 @@ pub(crate) struct Survey<'g> {
 }
 
 impl<'g> Survey<'g> {
-    /// Looks at all that the root reaches. `None` where some rule can begin with itself, where facts do not settle, and
-    /// where the work is to stop.
-    pub(crate) fn new(grammar: &'g Grammar, options: &CompileOptions, pace: &mut Pace<'_>) -> Option<Self> {
+    /// Looks at all that the root reaches. `None` where that has more than `most` states, where some rule can begin with
+    /// itself, where facts do not settle, and where the work is to stop.
+    pub(crate) fn new(
+        grammar: &'g Grammar,
+        options: &CompileOptions,
+        most: u64,
+        pace: &mut Pace<'_>,
+    ) -> Option<Self> {
         let mut survey = Self {
             grammar,
             expand_states: options.expand_states.max(options.inline_states),
@@ -190,7 +195,7 @@ impl<'g> Survey<'g> {
             names_tokens: false,
             bytes: ByteBounds::default(),
         };
-        survey.walk((grammar.rule(grammar.root()).body(), PLAIN), pace);
+        survey.walk((grammar.rule(grammar.root()).body(), PLAIN), most, pace)?;
         survey.settle(pace).filter(|()| !pace.has_stopped())?;
         (!survey.begins_with_itself()).then_some(survey)
     }
@@ -208,17 +213,21 @@ impl<'g> Survey<'g> {
         (plain.states.saturating_add(escaped.states), escaped.has(VISITED))
     }
 
-    /// Looks at everything that an expression mentions.
-    fn walk(&mut self, root: SpelledExpr, pace: &mut Pace<'_>) {
+    /// Looks at everything that an expression mentions. `None` where that has more than `most` states, and where the work is
+    /// to stop.
+    fn walk(&mut self, root: SpelledExpr, most: u64, pace: &mut Pace<'_>) -> Option<()> {
         // An explicit stack: each expression is pushed twice, to be entered and to be left. On leaving, all
         // its operands have their facts, except those that lead back.
         let mut stack = vec![(root, false)];
         while let Some((at, is_done)) = stack.pop() {
             if is_done {
                 if !pace.goes_on_at(u32::from_index(self.order.len())) {
-                    return;
+                    return None;
                 }
                 let states = self.states(at);
+                if self.total > most {
+                    return None;
+                }
                 // An expression that is too large makes everything above it unclear, so no estimate can be
                 // too small because of a cut sum.
                 let unclear = if states > MAX_STATES { UNCLEAR } else { 0 };
@@ -292,6 +301,7 @@ impl<'g> Survey<'g> {
                 self.of[place(at)].facts |= UNCLEAR;
             }
         }
+        Some(())
     }
 
     /// Bytes of the literals of a choice.

@@ -17,7 +17,9 @@ pub(super) fn derives_something(grammar: &Grammar) -> bool {
     // Any numbers, any strings, any values.
     grammar.common().iter().for_each(|rule| known.rules[rule.index()] = true);
     let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
+    // From the first one on: most rules refer to rules that were declared before.
     let mut work: Vec<RuleId> = grammar.rule_ids().collect();
+    work.reverse();
     let mut visits = grammar.rule_count() + MAX_VISITS;
     while let Some(rule) = work.pop() {
         if known.rules[rule.index()] {
