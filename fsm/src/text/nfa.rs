@@ -7,7 +7,7 @@ use super::dfa::{DfaBuilder, RangeArc, RangeDfa};
 use super::ids::{ArcRank, KernelId, NfaStateId, TextStateId};
 use super::lists::Lists;
 use super::meter::Meter;
-use super::scalars::letter;
+use super::scalars::{MAX_SCALAR, letter};
 use grammask_grammar_ir::JsonEscapes;
 
 use crate::error::Failure;
@@ -76,6 +76,7 @@ impl Nfa {
             stack: Vec::new(),
             set: Vec::new(),
             sorter: DenseSort::default(),
+            loops: self.loops_of_all(&rows),
         };
         subsets.number(&[Self::START], meter)?;
         let mut builder = DfaBuilder::with_capacity(self.count, self.arcs.len());
@@ -157,6 +158,48 @@ impl Nfa {
         }
         Ok(builder.finish())
     }
+
+    /// The states that read any text and stay where the text may end. `None` where there are none. The arcs are in order.
+    fn loops_of_all(&self, rows: &Rows<NfaStateId>) -> Option<Loops> {
+        // Tokens are no characters.
+        if self.arcs.iter().any(|(_, arc)| arc.hi > MAX_SCALAR) {
+            return None;
+        }
+        let reads_all = |state: NfaStateId| {
+            let arcs = self.arcs[rows.of(state)].iter().map(|&(_, arc)| arc).filter(|arc| arc.to == state);
+            let next = arcs.fold(0, |next, arc| if arc.lo <= next { next.max(arc.hi + 1) } else { next });
+            next > MAX_SCALAR
+        };
+        let mut is_one: IdVec<NfaStateId, bool> =
+            (0..self.count).map(|state| reads_all(NfaStateId::from_index(state))).collect();
+        if !is_one.iter().any(|&is| is) {
+            return None;
+        }
+        let mut back: Vec<(NfaStateId, NfaStateId)> =
+            self.epsilons.iter().map(|&(from, to)| (to, from)).collect();
+        let back_rows = sorted_rows(self.count, &mut back);
+        let mut may_end: IdVec<NfaStateId, bool> = IdVec::of(false, self.count);
+        may_end[Self::END] = true;
+        let mut stack = vec![Self::END];
+        while let Some(state) = stack.pop() {
+            for &(_, from) in &back[back_rows.of(state)] {
+                if !std::mem::replace(&mut may_end[from], true) {
+                    stack.push(from);
+                }
+            }
+        }
+        is_one.iter_mut().zip(may_end.iter()).for_each(|(is, &may_end)| *is &= may_end);
+        let first = is_one.entries().find(|&(_, &is)| is)?.0;
+        Some(Loops { is_one, first })
+    }
+}
+
+/// The states from which any text leads to the end, over arcs back to the state itself. To be in one of them is as good as
+/// to be in all others as well. A pattern that is searched for has one at its end, and after a match it is in more and more
+/// states without need.
+struct Loops {
+    is_one: IdVec<NfaStateId, bool>,
+    first: NfaStateId,
 }
 
 impl CharOutput for Nfa {
@@ -298,6 +341,7 @@ struct Subsets<'n> {
     stack: Vec<NfaStateId>,
     set: Vec<NfaStateId>,
     sorter: DenseSort,
+    loops: Option<Loops>,
 }
 
 impl Subsets<'_> {
@@ -351,6 +395,13 @@ impl Subsets<'_> {
                     stack.push(to);
                 }
             }
+        }
+        if let Some(Loops { is_one, first }) = &self.loops
+            && *kernel != [*first]
+            && set.iter().any(|&state| is_one[state])
+        {
+            let first = *first;
+            return self.number(&[first], meter);
         }
         self.sorter.sort_after(sorted, set);
         match self.sets.find(set) {

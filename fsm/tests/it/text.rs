@@ -35,6 +35,27 @@ fn equal_languages_are_equal() -> Result<(), AutomataError> {
     Ok(())
 }
 
+/// Each search goes on after it has found its letter, and nothing that another one finds matters any more.
+#[test]
+fn many_searches_have_few_states() {
+    let searches = automaton(|builder| {
+        let searches: Vec<ExprId> = ('a'..='t')
+            .map(|letter| {
+                let any = builder.any_char();
+                let (before, letter, after) = (
+                    builder.repeat(any, 0, None),
+                    builder.class([(letter, letter)]),
+                    builder.repeat(any, 0, None),
+                );
+                builder.sequence([before, letter, after])
+            })
+            .collect();
+        builder.choice(searches)
+    });
+    assert_eq!(searches.state_count(), 2);
+    assert!(searches.accepts("uvtw") && !searches.accepts("uvw"));
+}
+
 #[test]
 fn bytes_that_are_not_text_are_refused() {
     let grammar = grammar(|builder| builder.bytes(b"a\xFF"));
