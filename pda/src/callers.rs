@@ -26,7 +26,11 @@ impl Callers {
         let mut callers = Self { sets: Vec::new(), by_call: HashMap::default() };
         let mut known: HashMap<Box<[StateId]>, Caller, ahash::RandomState> = HashMap::default();
         for id in (0..program.state_count()).filter_map(StateId::new) {
-            let mut calls: Vec<_> = program.state(id).calls.iter().collect();
+            let calls = program.state(id).calls;
+            if calls.len() < 2 {
+                continue;
+            }
+            let mut calls: Vec<_> = calls.iter().collect();
             calls.sort_unstable_by_key(|call| (call.fragment, call.target));
             for group in calls.chunk_by(|one, other| one.fragment == other.fragment) {
                 if let [call, _, ..] = group {

@@ -57,8 +57,11 @@ pub(crate) fn compile_next(
         .build()
         .parse(&translated.text)
         .map_err(|error| refuse(refusal::Refusal::from_ast(&error)))?;
-    negated_classes::mend(&translated.text, &mut ast);
     let flags = refusal::check_ast(&ast, options).map_err(refuse)?;
+    if negated_classes::mend(&translated.text, &mut ast) {
+        // These take more work.
+        refusal::check_ast(&ast, options).map_err(refuse)?;
+    }
     classes_left.take(flags.classes);
     let boundary = flags.word_boundary.map(|(start, end)| translated.original(start, end));
     let assertion = translated.look_ahead.or(boundary);

@@ -25,7 +25,8 @@
 //! # In this folder
 //!
 //! A pattern and [`RegexOptions`] come in, and an expression in a grammar builder goes out. `ecma` rewrites the
-//! dialect of ECMA-262, `refusal` explains what is refused, `anchors` and `assertions` write the expression. Each can be
+//! dialect of ECMA-262, `refusal` explains what is refused, `negated_classes` works around a fault of the parser, `anchors`
+//! and `assertions` write the expression. Each can be
 //! changed alone, as long as the language stays the same. Imports `diagnostic` only.
 
 mod anchors;

@@ -4,9 +4,10 @@
 //! ends in the first and the next one begins with the second, it takes the two themselves for the gap. Such a class is
 //! written as a difference here (`[\x00-\x{10FFFF}--[...]]`), which needs no gaps.
 
+use grammask_grammar_ir::hash::HashMap;
 use regex_syntax::ast::{
     Ast, ClassBracketed, ClassSet, ClassSetBinaryOp, ClassSetBinaryOpKind, ClassSetItem, ClassSetRange,
-    HexLiteralKind, Literal, LiteralKind,
+    ClassUnicode, HexLiteralKind, Literal, LiteralKind,
 };
 use regex_syntax::hir::translate::Translator;
 use regex_syntax::hir::{Class, HirKind};
@@ -14,75 +15,92 @@ use regex_syntax::hir::{Class, HirKind};
 const BEFORE: char = '\u{D7FF}';
 const AFTER: char = '\u{E000}';
 
-/// Rewrites the classes of a pattern that need it. Nesting is bounded by the parser.
-pub(super) fn mend(pattern: &str, ast: &mut Ast) {
-    // Few patterns name one of the two. Properties may hold them unnamed.
-    let lower = || pattern.to_ascii_lowercase();
-    let is_named = pattern.contains([BEFORE, AFTER])
-        || ["d7ff", "e000", "\\p"].iter().any(|name| lower().contains(name));
-    if is_named && pattern.contains("[^") {
-        mend_part(pattern, ast);
-    }
+/// Rewrites the classes of a pattern that may need it. Returns whether there are any.
+pub(super) fn mend(pattern: &str, ast: &mut Ast) -> bool {
+    let mut mender = Mender { pattern, properties: HashMap::default(), has_mended: false };
+    mender.part(ast);
+    mender.has_mended
 }
 
-fn mend_part(pattern: &str, ast: &mut Ast) {
-    match ast {
-        Ast::ClassBracketed(class) => mend_class(pattern, class),
-        Ast::Repetition(repetition) => mend_part(pattern, &mut repetition.ast),
-        Ast::Group(group) => mend_part(pattern, &mut group.ast),
-        Ast::Alternation(parts) => parts.asts.iter_mut().for_each(|part| mend_part(pattern, part)),
-        Ast::Concat(parts) => parts.asts.iter_mut().for_each(|part| mend_part(pattern, part)),
-        _ => {}
-    }
+/// Each part is looked at once; nesting is bounded by the parser.
+struct Mender<'p> {
+    pattern: &'p str,
+    /// Whether the properties that were met begin or end at the surrogates.
+    properties: HashMap<&'p str, bool>,
+    has_mended: bool,
 }
 
-fn mend_class(pattern: &str, class: &mut ClassBracketed) {
-    mend_set(pattern, &mut class.kind);
-    if !class.negated {
-        return;
-    }
-    let positive = ClassBracketed { negated: false, ..class.clone() };
-    if has_both_sides(pattern, &positive) {
-        let span = class.span;
-        let literal = |c| Literal { span, kind: LiteralKind::HexBrace(HexLiteralKind::X), c };
-        let all = ClassSetRange { span, start: literal('\0'), end: literal(char::MAX) };
-        class.negated = false;
-        class.kind = ClassSet::BinaryOp(ClassSetBinaryOp {
-            span,
-            kind: ClassSetBinaryOpKind::Difference,
-            lhs: Box::new(ClassSet::Item(ClassSetItem::Range(all))),
-            rhs: Box::new(ClassSet::Item(ClassSetItem::Bracketed(Box::new(positive)))),
-        });
-    }
-}
-
-fn mend_set(pattern: &str, set: &mut ClassSet) {
-    match set {
-        ClassSet::Item(item) => mend_item(pattern, item),
-        ClassSet::BinaryOp(operation) => {
-            mend_set(pattern, &mut operation.lhs);
-            mend_set(pattern, &mut operation.rhs);
+impl Mender<'_> {
+    fn part(&mut self, ast: &mut Ast) {
+        match ast {
+            Ast::ClassBracketed(class) => {
+                self.class(class);
+            }
+            Ast::Repetition(repetition) => self.part(&mut repetition.ast),
+            Ast::Group(group) => self.part(&mut group.ast),
+            Ast::Alternation(parts) => parts.asts.iter_mut().for_each(|part| self.part(part)),
+            Ast::Concat(parts) => parts.asts.iter_mut().for_each(|part| self.part(part)),
+            _ => {}
         }
     }
-}
 
-fn mend_item(pattern: &str, item: &mut ClassSetItem) {
-    match item {
-        ClassSetItem::Bracketed(class) => mend_class(pattern, class),
-        ClassSetItem::Union(union) => union.items.iter_mut().for_each(|item| mend_item(pattern, item)),
-        _ => {}
-    }
-}
-
-/// Whether a range of the class ends before the surrogates and another one begins after them. Neither side has a case.
-fn has_both_sides(pattern: &str, class: &ClassBracketed) -> bool {
-    let translated = Translator::new().translate(pattern, &Ast::ClassBracketed(Box::new(class.clone())));
-    // Others are refused later.
-    translated.is_ok_and(|hir| match hir.kind() {
-        HirKind::Class(Class::Unicode(class)) => {
-            class.iter().any(|range| range.end() == BEFORE)
-                && class.iter().any(|range| range.start() == AFTER)
+    /// Returns whether ranges of the class may begin or end at the surrogates. So do those of its complement.
+    fn class(&mut self, class: &mut ClassBracketed) -> bool {
+        let may = self.set(&mut class.kind);
+        if class.negated && may {
+            let span = class.span;
+            let literal = |c| Literal { span, kind: LiteralKind::HexBrace(HexLiteralKind::X), c };
+            let all = ClassSetRange { span, start: literal('\0'), end: literal(char::MAX) };
+            let positive = ClassBracketed { negated: false, ..class.clone() };
+            class.negated = false;
+            class.kind = ClassSet::BinaryOp(ClassSetBinaryOp {
+                span,
+                kind: ClassSetBinaryOpKind::Difference,
+                lhs: Box::new(ClassSet::Item(ClassSetItem::Range(all))),
+                rhs: Box::new(ClassSet::Item(ClassSetItem::Bracketed(Box::new(positive)))),
+            });
+            self.has_mended = true;
         }
-        _ => false,
-    })
+        may
+    }
+
+    fn set(&mut self, set: &mut ClassSet) -> bool {
+        match set {
+            ClassSet::Item(item) => self.item(item),
+            ClassSet::BinaryOp(operation) => {
+                let before = self.set(&mut operation.lhs);
+                self.set(&mut operation.rhs) || before
+            }
+        }
+    }
+
+    fn item(&mut self, item: &mut ClassSetItem) -> bool {
+        let is_beside = |literal: &Literal| matches!(literal.c, BEFORE | AFTER);
+        match item {
+            ClassSetItem::Literal(literal) => is_beside(literal),
+            ClassSetItem::Range(range) => is_beside(&range.start) || is_beside(&range.end),
+            ClassSetItem::Unicode(class) => self.property(class),
+            ClassSetItem::Bracketed(class) => self.class(class),
+            ClassSetItem::Union(union) => {
+                // All of them, since there are classes among them.
+                let found = union.items.iter_mut().filter_map(|item| self.item(item).then_some(()));
+                found.count() > 0
+            }
+            ClassSetItem::Empty(_) | ClassSetItem::Ascii(_) | ClassSetItem::Perl(_) => false,
+        }
+    }
+
+    fn property(&mut self, class: &ClassUnicode) -> bool {
+        let name = &self.pattern[class.span.start.offset..class.span.end.offset];
+        *self.properties.entry(name).or_insert_with(|| {
+            let translated = Translator::new().translate(name, &Ast::ClassUnicode(Box::new(class.clone())));
+            // Names that are not known are refused later.
+            translated.is_ok_and(|hir| match hir.kind() {
+                HirKind::Class(Class::Unicode(class)) => {
+                    class.iter().any(|range| range.end() == BEFORE || range.start() == AFTER)
+                }
+                _ => false,
+            })
+        })
+    }
 }

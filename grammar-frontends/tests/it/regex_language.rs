@@ -229,10 +229,12 @@ fn negated_classes_with_both_sides_of_the_surrogates() {
             .collect();
     type Case = (&'static str, fn(char) -> bool);
     let no_text = |_| false;
-    let cases: [Case; 8] = [
+    let cases: [Case; 10] = [
         (r"[^\x{D7FF}\x{E000}]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}')),
         ("[^\u{D7FF}\u{E000}]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}')),
         (r"(?i)[^\x{D7FF}\x{E000}A]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}' | 'a')),
+        (r"(?x)[ ^ \x{D7 FF}\x{E000}]", |c| !matches!(c, '\u{D7FF}' | '\u{E000}')),
+        (r"[^\p{Co}\p{Cn}]", |c| matches!(c, '\0' | '\n' | ' ' | 'a' | '\u{FFFD}' | '\u{10000}')),
         (r"[^[^\x{D7FF}\x{E000}]]", |c| matches!(c, '\u{D7FF}' | '\u{E000}')),
         (r"[^\t\n\r\x20-\x{D7FF}\x{E000}-\x{FFFD}\x{10000}-\x{10FFFF}]", |c| matches!(c, '\0' | '\u{FFFE}')),
         (r"[^\x00-\x{D7FF}\x{E000}-\x{10FFFF}]|ab", no_text),
