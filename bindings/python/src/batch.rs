@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use grammask::{BatchMatcher, BatchRow, MaskKind, MatchError, StoredMask, Threads};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
@@ -22,7 +23,7 @@ use crate::turns::turn;
 /// Parameters
 /// ----------
 /// max_threads : int or "auto"
-///     Most threads; "auto" is half of the machine's.
+///     Most threads, and never more than processors; "auto" is half of them.
 #[pyclass(frozen, subclass, module = "grammask", weakref, dict)]
 pub(crate) struct BatchGrammarMatcher {
     /// Empty until [`__init__`](Self::__init__) of the base class, if a subclass has an own one.
@@ -30,12 +31,16 @@ pub(crate) struct BatchGrammarMatcher {
 }
 
 fn with_threads(threads: usize) -> BatchMatcher {
-    // The caller's thread is one of them.
-    BatchMatcher::new(Arc::new(Threads::new(threads - 1)))
+    // More threads than processors take turns. The caller's thread is one of them.
+    BatchMatcher::new(Arc::new(Threads::new(threads.min(processors()).saturating_sub(1))))
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 fn half_of_the_machine() -> usize {
-    std::thread::available_parallelism().map_or(1, |threads| threads.get() / 2).max(1)
+    (processors() / 2).max(1)
 }
 
 type Borrowed<'py> = PyRefMut<'py, GrammarMatcher>;
@@ -271,6 +276,8 @@ impl BatchGrammarMatcher {
     }
 
     /// Writes the temperature of every matcher into `temperatures`, at `indices[i]` or at `i`; -1 for one that has none.
+    ///
+    /// `temperatures` is a list, or an array or tensor of floats.
     #[staticmethod]
     #[pyo3(signature = (matchers, temperatures, indices=None))]
     fn batch_fill_temperature(
@@ -282,6 +289,13 @@ impl BatchGrammarMatcher {
         let count = i64::try_from(matchers.len()).unwrap_or(i64::MAX);
         let indices = indices.map_or_else(|| (0..count).collect(), |Items(indices)| indices);
         same_length(temperatures.py(), matchers.len(), indices.len(), "indices")?;
+        if let Ok(dtype) = temperatures.getattr("dtype") {
+            let of_torch = dtype.getattr("is_floating_point").and_then(|is| is.is_truthy());
+            let of_numpy = || dtype.getattr("kind").and_then(|kind| kind.eq("f"));
+            if matches!(of_torch.or_else(|_| of_numpy()), Ok(false)) {
+                return Err(PyTypeError::new_err(format!("`temperatures` must hold floats, not {dtype}")));
+            }
+        }
         for (matcher, index) in matchers.iter().zip(indices) {
             let temperature = turn(matcher)?.temperature(matcher.py())?;
             temperatures.set_item(index, temperature.unwrap_or(-1.0))?;
@@ -289,7 +303,7 @@ impl BatchGrammarMatcher {
         Ok(())
     }
 
-    /// `accept_token` of every matcher.
+    /// `accept_token` of every matcher, one after the other: where one raises, those before it have moved.
     #[staticmethod]
     #[pyo3(signature = (matchers, tokens, debug_print=false))]
     fn batch_accept_token(
@@ -304,7 +318,7 @@ impl BatchGrammarMatcher {
         matchers.iter().zip(tokens).map(|(matcher, token)| turn(matcher)?.accept(py, token)).collect()
     }
 
-    /// `accept_string` of every matcher.
+    /// `accept_string` of every matcher, one after the other: where one raises, those before it have moved.
     #[staticmethod]
     #[pyo3(signature = (matchers, strings, debug_print=false))]
     fn batch_accept_string(
@@ -322,7 +336,7 @@ impl BatchGrammarMatcher {
         matchers.iter().zip(&strings).map(accept).collect()
     }
 
-    /// `rollback` of every matcher, by one number for all or a list.
+    /// `rollback` of every matcher, by one number for all or a list; one after the other, as `batch_accept_token`.
     #[staticmethod]
     #[pyo3(signature = (matchers, num_tokens=None), text_signature = "(matchers, num_tokens=1)")]
     fn batch_rollback(

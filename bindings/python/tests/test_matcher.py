@@ -361,6 +361,8 @@ def test_batches(compiler, info):
     temperatures = np.zeros(2)
     batch.batch_fill_temperature([texts[0], matcher(compiler, default_temperature=0.5)], temperatures)
     assert temperatures.tolist() == [-1.0, 0.5]
+    with pytest.raises(TypeError, match="must hold floats, not int64"):
+        batch.batch_fill_temperature(texts[:1], np.zeros(1, np.int64))
     with pytest.raises(RuntimeError):
         batch.batch_fill_next_token_bitmask(texts, mask, [0])
     with pytest.raises(RuntimeError):

@@ -92,7 +92,7 @@ def check_vocabulary(compiled: CompiledGrammar) -> list[str]:
         problems.append("the tokenizer has no stop token, so that no text could end")
     text = GrammarMatcher(compiled, terminate_without_stop_token=True).find_shortest_ending()
     if text is None:
-        problems.append("no text of the grammar has at most a megabyte")
+        problems.append("the shortest text of the grammar has more than a megabyte, or a token that spells nothing")
     in_no_token, in_longer = compiled._spelling_gaps()
     if in_no_token:
         problems.append(f"no token has the bytes {in_no_token}, and texts of the grammar may have them")
