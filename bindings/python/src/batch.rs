@@ -190,7 +190,7 @@ impl BatchGrammarMatcher {
     ///
     /// `bitmask` as for `GrammarMatcher.fill_next_token_bitmask`; other rows are not touched. The interpreter's
     /// lock is given up while masks are computed. If a matcher fails, the rows of the others are filled all the same before the
-    /// exception is raised.
+    /// exception is raised; its own row may hold anything.
     #[pyo3(signature = (matchers, bitmask, indices=None, debug_print=false))]
     fn batch_fill_next_token_bitmask(
         &self,
@@ -349,6 +349,7 @@ impl BatchGrammarMatcher {
             None => vec![1; matchers.len()],
             Some(number) => match number.extract::<i64>() {
                 Ok(number) => vec![number; matchers.len()],
+                Err(error) if number.hasattr("__index__")? => return Err(error),
                 Err(_) => number.extract::<Items<i64>>()?.0,
             },
         };

@@ -358,6 +358,8 @@ def test_batches(compiler, info):
     assert batch.batch_accept_string(texts[2:4], ["12", "a"]) == [True, False]
     batch.batch_rollback(texts[2:3])
     batch.batch_rollback([texts[0], texts[3]], [1, 0])
+    with pytest.raises(OverflowError):
+        batch.batch_rollback(texts[:1], 2**63)
     temperatures = np.zeros(2)
     batch.batch_fill_temperature([texts[0], matcher(compiler, default_temperature=0.5)], temperatures)
     assert temperatures.tolist() == [-1.0, 0.5]

@@ -95,6 +95,8 @@ def test_spans(info):
 def test_a_listener_that_fails_fails_nothing_else(info, monkeypatch):
     faults = []
     monkeypatch.setattr(sys, "unraisablehook", lambda fault: faults.append(fault.exc_type))
+    with pytest.raises(TypeError, match="`function` must be callable or None, not int"):
+        operation.on_span(5)
     operation.on_span(lambda name, start, end: 1 // 0)
     try:
         assert grammask.GrammarCompiler(info).compile_regex("ab")

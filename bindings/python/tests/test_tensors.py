@@ -107,6 +107,13 @@ def test_views_that_negate():
     assert chosen.tolist() == want.argmax(dim=1).tolist()
     grammask.apply_token_bitmask_inplace(numbers.imag, bits)
     assert numbers.imag.is_neg() and torch.equal(numbers.imag, want)
+    logits = torch.randn(ROWS, TOKENS)
+    want = masked(torch, logits.clone(), keep)
+    grammask.apply_token_bitmask_inplace(logits, torch._neg_view(-bits))
+    assert torch.equal(logits, want)
+    # No rows at all are no work.
+    grammask.apply_token_bitmask_inplace(logits, bits[:0], indices=[])
+    assert torch.equal(logits, want)
 
 
 def test_logits_of_a_graph_are_known_to_be_overwritten():
@@ -191,6 +198,9 @@ class Tensor:
 
     def is_neg(self):
         return False
+
+    def resolve_neg(self):
+        return self
 
     def unsqueeze(self, _axis):
         return Tensor(self.array[None], self.dtype)

@@ -307,10 +307,11 @@ def _apply_torch(logits: Any, bitmask: Any, vocab_size: int | None, indices: Any
     if device == "cpu" and has_kernel:
         rows = _row_list(indices, count, masks)
         place = (logits2, count, columns, *logits2.stride())
-        apply_bitmask(dtype, place, (bitmask2.contiguous(), words), width, rows)
+        if rows is None or rows:
+            apply_bitmask(dtype, place, (bitmask2.resolve_neg().contiguous(), words), width, rows)
         return
     rows = _row_tensor(torch, indices, logits2, count, masks)
-    bitmask2 = bitmask2.contiguous()
+    bitmask2 = bitmask2.resolve_neg().contiguous()
     # Devices of AMD call themselves `cuda` too.
     if device == "cuda" and has_kernel and backend in ("auto", "cuda", "triton") and torch.version.hip is None:
         index = logits2.device.index or 0

@@ -69,6 +69,8 @@ def on_span(function: Callable[[str, int, int], object] | None) -> None:
     if function is None:
         _native.set_listener(None)
         return
+    if not callable(function):
+        raise TypeError(f"`function` must be callable or None, not {type(function).__name__}")
 
     def listener(name: str, seconds: float) -> None:
         end = time.time_ns()
