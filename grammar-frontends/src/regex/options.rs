@@ -42,8 +42,8 @@ pub enum Groups {
     #[default]
     Plain,
     /// They are captures under the group's name (`(?<name>...)`, `(?P<name>...)`), as those of rules. A group that is
-    /// repeated is captured each time. Names are made of letters, digits and `_`, and differ. Where a pattern can be
-    /// read in several ways, none goes before another.
+    /// repeated is captured each time, but for rounds without text in a repeat that holds anchors. Names are made of
+    /// letters, digits and `_`, and differ. Where a pattern can be read in several ways, none goes before another.
     Captured,
 }
 
