@@ -113,26 +113,15 @@ impl MaskMemo {
         scratch: &mut Scratch,
         fuel: &mut Fuel,
     ) -> Result<Arc<StoredMask>, StepError> {
-        self.mask_with(self.options.differences, backend, state, scratch, fuel)
-    }
-
-    fn mask_with<B: Backend>(
-        &self,
-        differences: Toggle,
-        backend: &B,
-        state: B::State,
-        scratch: &mut Scratch,
-        fuel: &mut Fuel,
-    ) -> Result<Arc<StoredMask>, StepError> {
         if self.options.memo == Toggle::Off {
-            return Ok(Arc::new(self.compute(differences, backend, state, scratch, fuel)?));
+            return Ok(Arc::new(self.compute(backend, state, scratch, fuel)?));
         }
         let key = backend.mask_key(state);
         if let Some(mask) = self.known(&key) {
             return Ok(mask);
         }
         // Two threads may compute the same mask. Both results are right; the one that is kept last stays.
-        let mask = self.equal_or_own(self.compute(differences, backend, state, scratch, fuel)?);
+        let mask = self.equal_or_own(self.compute(backend, state, scratch, fuel)?);
         self.keep(key, &mask);
         Ok(mask)
     }
@@ -159,7 +148,6 @@ impl MaskMemo {
 
     fn compute<B: Backend>(
         &self,
-        differences: Toggle,
         backend: &B,
         state: B::State,
         scratch: &mut Scratch,
@@ -171,7 +159,7 @@ impl MaskMemo {
         let vocabulary = self.sets.vocabulary();
         let whole = WholeTokens::at(backend, state);
         let start = self.counters.clock().now();
-        let MaskOptions { slices, local_parts, .. } = self.options;
+        let MaskOptions { slices, local_parts, differences, .. } = self.options;
         // Differences and local parts pay only where a slice may apply: elsewhere a plain walk visits few
         // nodes. A difference comes first, because it is the cheapest, and its base often is a local part.
         if slices == Toggle::On && slice_may_apply(backend, state, &self.sets) {
@@ -223,8 +211,7 @@ impl MaskMemo {
         let mut of_one = words.clone();
         for reading in readings {
             fuel.burn((words.len() / MERGED_WORDS) as u64 + 1)?;
-            // The state that a difference is taken to may have this reading, too.
-            match self.mask_with(Toggle::Off, backend, reading, scratch, fuel) {
+            match self.mask(backend, reading, scratch, fuel) {
                 Ok(mask) => {
                     mask.write(&mut of_one);
                     bits::or(&mut words, &of_one);
@@ -258,6 +245,10 @@ impl MaskMemo {
         fuel: &mut Fuel,
     ) -> Result<Option<StoredMask>, StepError> {
         let Some(reference) = reference(backend, state, fuel)? else { return Ok(None) };
+        // One of many readings of the reference may be this state, whose mask would wait for itself.
+        if !backend.parallel_states(reference, fuel)?.is_empty() {
+            return Ok(None);
+        }
         // Tokens that both read as a whole are in the mask of the reference.
         let edges = backend.token_edges();
         if edges.token_labels(reference) != edges.token_labels(state) {
