@@ -24,7 +24,7 @@ use crate::encoding::escapes::{AnyEscape, Escapes, add_name};
 use crate::encoding::literals::Literals;
 use crate::encoding::long_text::is_long_text;
 use crate::encoding::name_complement::NameComplement;
-use crate::encoding::text_fragment::{Classes, FragmentText, write_text_fragment};
+use crate::encoding::text_fragment::Classes;
 use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
 use crate::error::AutomataError;
 use crate::error::Failure;
@@ -33,14 +33,12 @@ use crate::link::scope::{Parts, Scope};
 use crate::options::CompileOptions;
 use crate::program::tables::{BuildCost, Count, TokenSide};
 use crate::text::chars::CharArc;
-use crate::text::dfa::RangeDfa;
-use crate::text::evaluate::{Evaluator, Value};
-use crate::text::ids::TextStateId;
+use crate::text::evaluate::Evaluator;
 use crate::text::json_encoder::JsonEncoder;
-use crate::text::scalars::{TokenSet, code_point, is_token, token_set};
 use crate::text::spelling::{MAX_JSON_LEVELS, Spelling};
 use grammask_grammar_ir::Toggle;
 
+mod automata;
 mod repeats;
 
 /// Builds the automata of all rules that the root reaches.
@@ -125,9 +123,6 @@ pub(crate) struct Places {
 
 /// Names for which there is room at first: the number that a schema of the median size declares.
 const NAMES: usize = 28;
-
-/// Automata over characters of more states become fragments of their own inside JSON strings.
-const SMALL_TEXT: usize = 64;
 
 /// The surroundings of an expression.
 #[derive(Clone, Copy)]
@@ -332,48 +327,6 @@ impl<'g> Builder<'g> {
         Ok(())
     }
 
-    /// Writes an automaton in place, or calls its fragment if it is large.
-    fn operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
-        let Item { from, to, place, .. } = item;
-        // Equal operators of a grammar have one representative, so each is evaluated and written once.
-        let id = self.evaluator.representative(id);
-        let escapes = place.spelling.only();
-        // In a string inside of a string large automata are written in place.
-        let is_written_once = escapes.is_some() || place.spelling.is_plain();
-        let known = Some(&(id, escapes)).filter(|_| is_written_once).and_then(|key| self.operators.get(key));
-        let fragment = match known {
-            Some(&fragment) => fragment,
-            None => {
-                let most = if escapes.is_some() { SMALL_TEXT } else { usize::MAX };
-                let counted_from = is_written_once.then_some(self.options.min_counted_pairs);
-                let value = self.evaluator.evaluate_operator(id, most, counted_from)?;
-                let text = match (&value, escapes) {
-                    (Value::Measured(measured), _) => FragmentText::Measured(measured),
-                    (Value::Letters(lettered), Some(_)) => FragmentText::Plain(lettered),
-                    (Value::Letters(lettered), None) => {
-                        return self.embed(&lettered.over_characters(), item);
-                    }
-                    (Value::Characters(dfa), _) => return self.embed(dfa, item),
-                };
-                let mut output =
-                    Utf8Encoder { draft: &mut self.draft, cache: &mut self.utf8, escapes: &mut self.escapes };
-                let rule = place.rule;
-                let fragment = write_text_fragment(
-                    (text, escapes),
-                    &mut self.classes,
-                    &mut self.json,
-                    &mut output,
-                    rule,
-                );
-                self.check_limits()?;
-                self.operators.insert((id, escapes), fragment);
-                fragment
-            }
-        };
-        self.draft.edge(from, Label::call(fragment), to);
-        Ok(())
-    }
-
     /// Calls the fragment of all texts but a few, if the operand of a complement is such a set of names.
     fn other_names(&mut self, id: ExprId, operand: ExprId, item: Item<'g>) -> bool {
         let Some(escapes) = item.place.spelling.only() else { return false };
@@ -415,20 +368,6 @@ impl<'g> Builder<'g> {
         let label = self.draft.labels.of(tokens, side)?;
         self.draft.edge(item.from, Label::token(label), item.to);
         Ok(())
-    }
-
-    /// Adds arcs over tokens, one edge for all that lead to one state.
-    fn tokens(&mut self, from: DraftStateId, arcs: &mut [CharArc<DraftStateId>]) {
-        arcs.sort_unstable_by_key(|arc| (arc.to, arc.lo));
-        for group in arcs.chunk_by(|left, right| left.to == right.to) {
-            let ranges: Vec<_> = group.iter().map(|arc| arc.lo..=arc.hi).collect();
-            let (ids, side) = match token_set(&ranges) {
-                TokenSet::These(ids) => (ids, TokenSide::Inside),
-                TokenSet::Others(ids) => (ids, TokenSide::Outside),
-            };
-            let label = self.draft.labels.of_ids(ids, side);
-            self.draft.edge(from, Label::token(label), group[0].to);
-        }
     }
 
     /// The fragment of a tag dispatch; its bodies are fragments of their own, so that tags are calls.
@@ -691,45 +630,6 @@ impl<'g> Builder<'g> {
             }
         };
         self.draft.edge(from, Label::call(fragment), to);
-    }
-
-    /// Writes an automaton over characters between two states.
-    fn embed(&mut self, automaton: &RangeDfa, item: Item<'g>) -> Result<(), Failure> {
-        let Item { from, to, place: Place { rule, spelling, .. }, .. } = item;
-        if automaton.is_empty() {
-            self.draft.dead_parts.push((from, Some(rule)));
-        }
-        let base = self.draft.states.next_id();
-        for _ in 0..automaton.state_count() {
-            self.draft.state();
-        }
-        // A final state without a way on is the end itself.
-        let copy = |state: TextStateId| base.plus(state.index());
-        let place = |state: TextStateId| {
-            if automaton.is_final(state) && automaton.arcs(state).is_empty() { to } else { copy(state) }
-        };
-        self.draft.epsilon(from, place(TextStateId::FIRST));
-        let mut arcs = std::mem::take(&mut self.arcs);
-        for state in automaton.states() {
-            if place(state) == to {
-                continue;
-            }
-            self.check_limits()?;
-            arcs.clear();
-            arcs.extend(automaton.arcs(state).iter().map(|arc| CharArc {
-                lo: code_point(arc.lo),
-                hi: code_point(arc.hi),
-                to: place(arc.to),
-            }));
-            let characters = arcs.partition_point(|arc| !is_token(arc.lo));
-            self.spell(copy(state), &arcs[..characters], spelling);
-            self.tokens(copy(state), &mut arcs[characters..]);
-            if automaton.is_final(state) {
-                self.draft.epsilon(copy(state), to);
-            }
-        }
-        self.arcs = arcs;
-        Ok(())
     }
 
     fn rule_fragment(&mut self, rule: RuleId, place: Place) -> DraftFragmentId {

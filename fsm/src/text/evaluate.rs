@@ -18,6 +18,7 @@ use super::measured::Measured;
 use super::meter::Meter;
 use super::minimize::minimize;
 use super::nfa::Nfa;
+use super::product::{SMALL_OPERAND, product, repeats_its_parts};
 use super::scalars::{code_point, other_token_letters, scalar, token_letters};
 use crate::error::Failure;
 use crate::ids::Id;
@@ -67,6 +68,8 @@ pub(crate) enum Value {
     Letters(CompressedAlphabet),
     /// Over letters, with a count.
     Measured(Measured),
+    /// Over characters, as it is written.
+    Nondeterministic(Nfa),
 }
 
 enum Step {
@@ -94,10 +97,7 @@ impl<'g> Evaluator<'g> {
             self.kept = 0;
         }
         let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);
-        for operator in self.operators_below(expr) {
-            let value = self.operator(operator, &mut meter)?;
-            self.keep(operator, value);
-        }
+        self.operators_of(expr, &mut meter)?;
         let value = self.value(expr, &mut meter);
         self.spent = meter.total();
         value
@@ -120,10 +120,7 @@ impl<'g> Evaluator<'g> {
                 Expr::Complement(inside) => (inside, true),
                 _ => (operand, false),
             };
-            for operator in self.operators_below(inside) {
-                let value = self.operator(operator, &mut meter)?;
-                self.keep(operator, value);
-            }
+            self.operators_of(inside, &mut meter)?;
             // Complements need a deterministic automaton. Where operands are few, others stay as they are written.
             values.push(match (is_complement, self.literals(inside)) {
                 (true, Some(literals)) => RangeDfa::from_literals(literals.into_iter())?.complement().into(),
@@ -152,6 +149,11 @@ impl<'g> Evaluator<'g> {
             && let Some(measured) = self.measured(operands, counted_from)?
         {
             return Ok(Value::Measured(measured));
+        }
+        if let Expr::Intersection(operands) = self.grammar.expr(expr)
+            && let Some(product) = self.product(operands)?
+        {
+            return Ok(Value::Nondeterministic(product));
         }
         let lettered = match self.grammar.expr(expr) {
             Expr::Intersection(operands) if !self.operators.contains_key(&expr) => {
@@ -193,14 +195,7 @@ impl<'g> Evaluator<'g> {
             }
             _ => None,
         };
-        // The operands of intersections inside of this one are operands of it.
-        let (mut open, mut flat) = (operands.to_vec(), Vec::with_capacity(operands.len()));
-        while let Some(operand) = open.pop() {
-            match grammar.expr(operand) {
-                Expr::Intersection(operands) => open.extend(operands),
-                _ => flat.push(operand),
-            }
-        }
+        let flat = self.flat(operands);
         let maxima = flat.iter().filter_map(|&operand| bound(operand)).map(|(.., max)| max);
         let Some(max) = maxima.min() else { return Ok(None) };
         let mut values = Vec::with_capacity(flat.len());
@@ -223,6 +218,38 @@ impl<'g> Evaluator<'g> {
             }
             Measured::new(pattern, max, meter)
         })
+    }
+
+    /// The operands of an intersection and of those inside of it.
+    fn flat(&self, operands: &[ExprId]) -> Vec<ExprId> {
+        let (mut open, mut flat) = (operands.to_vec(), Vec::with_capacity(operands.len()));
+        while let Some(operand) = open.pop() {
+            match self.grammar.expr(operand) {
+                Expr::Intersection(operands) => open.extend(operands),
+                _ => flat.push(operand),
+            }
+        }
+        flat
+    }
+
+    /// The texts that all operands accept, if one of them [repeats its parts](repeats_its_parts) and the others are small.
+    fn product(&mut self, operands: &[ExprId]) -> Result<Option<Nfa>, Failure> {
+        let grammar = self.grammar;
+        let (large, others): (Vec<_>, Vec<_>) =
+            self.flat(operands).into_iter().partition(|&operand| repeats_its_parts(grammar, operand));
+        let [large] = large[..] else { return Ok(None) };
+        let others = others.into_iter().map(|other| self.operand(other)).collect::<Result<Vec<_>, _>>()?;
+        let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);
+        let others = intersection(&others, &mut meter)?;
+        let is_small = others.state_count() <= SMALL_OPERAND && !others.reads_tokens();
+        let result = if is_small {
+            self.operators_of(large, &mut meter)?;
+            product(self.nfa(large, &mut meter)?, &others, &mut meter)?
+        } else {
+            None
+        };
+        self.spent = meter.total();
+        Ok(result)
     }
 
     /// The texts of an operand, remembered: one pattern often occurs under several bounds.
@@ -292,6 +319,15 @@ impl<'g> Evaluator<'g> {
                 Shape::Other(std::mem::discriminant(&other), escapes, operands.collect())
             }
         }
+    }
+
+    /// Evaluates the operators in an expression.
+    fn operators_of(&mut self, expr: ExprId, meter: &mut Meter) -> Result<(), Failure> {
+        for operator in self.operators_below(expr) {
+            let value = self.operator(operator, meter)?;
+            self.keep(operator, value);
+        }
+        Ok(())
     }
 
     /// The operators in an expression that are not evaluated yet, operands before operators.

@@ -27,6 +27,7 @@ pub(crate) mod alphabet;
 mod emptiness;
 mod counted;
 pub(crate) mod measured;
+mod product;
 pub(crate) mod evaluate;
 mod automaton;
 

@@ -50,6 +50,47 @@ impl Nfa {
         }
     }
 
+    /// The arcs that read something, each with the state that it leaves.
+    pub(crate) fn arcs(&self) -> &[(NfaStateId, RangeArc<NfaStateId>)] {
+        &self.arcs
+    }
+
+    pub(crate) fn epsilons(&self) -> &[(NfaStateId, NfaStateId)] {
+        &self.epsilons
+    }
+
+    /// Whether no edge leaves the start: if [`trimmed`](Self::trimmed), it accepts nothing then.
+    pub(crate) fn is_empty(&self) -> bool {
+        let leaves = self.arcs.iter().map(|arc| arc.0).chain(self.epsilons.iter().map(|edge| edge.0));
+        !leaves.into_iter().any(|from| from == Self::START)
+    }
+
+    /// The same without the arcs that lead to no end.
+    pub(super) fn trimmed(mut self) -> Self {
+        let arcs = self.arcs.iter().map(|&(from, arc)| (arc.to, from));
+        let mut back: Vec<_> = arcs.chain(self.epsilons.iter().map(|&(from, to)| (to, from))).collect();
+        let is_live = self.before_end(&mut back);
+        self.arcs.retain(|(_, arc)| is_live[arc.to]);
+        self.epsilons.retain(|&(_, to)| is_live[to]);
+        self
+    }
+
+    /// The states from which some edges lead to the end. They are given backwards.
+    fn before_end(&self, back: &mut Vec<(NfaStateId, NfaStateId)>) -> IdVec<NfaStateId, bool> {
+        let rows = sorted_rows(self.count, back);
+        let mut leads: IdVec<NfaStateId, bool> = IdVec::of(false, self.count);
+        leads[Self::END] = true;
+        let mut stack = vec![Self::END];
+        while let Some(state) = stack.pop() {
+            for &(_, from) in &back[rows.of(state)] {
+                if !std::mem::replace(&mut leads[from], true) {
+                    stack.push(from);
+                }
+            }
+        }
+        leads
+    }
+
     /// The same, with the arcs of each state side by side.
     pub(super) fn into_rows(mut self) -> NfaRows {
         let arc_rows = sorted_rows(self.count, &mut self.arcs);
@@ -177,17 +218,7 @@ impl Nfa {
         }
         let mut back: Vec<(NfaStateId, NfaStateId)> =
             self.epsilons.iter().map(|&(from, to)| (to, from)).collect();
-        let back_rows = sorted_rows(self.count, &mut back);
-        let mut may_end: IdVec<NfaStateId, bool> = IdVec::of(false, self.count);
-        may_end[Self::END] = true;
-        let mut stack = vec![Self::END];
-        while let Some(state) = stack.pop() {
-            for &(_, from) in &back[back_rows.of(state)] {
-                if !std::mem::replace(&mut may_end[from], true) {
-                    stack.push(from);
-                }
-            }
-        }
+        let may_end = self.before_end(&mut back);
         is_one.iter_mut().zip(may_end.iter()).for_each(|(is, &may_end)| *is &= may_end);
         let first = is_one.entries().find(|&(_, &is)| is)?.0;
         Some(Loops { is_one, first })
@@ -241,6 +272,14 @@ pub(super) struct NfaRows {
 }
 
 impl NfaRows {
+    pub(super) fn arcs(&self, state: NfaStateId) -> impl Iterator<Item = RangeArc<NfaStateId>> {
+        self.nfa.arcs[self.arc_rows.of(state)].iter().map(|&(_, arc)| arc)
+    }
+
+    pub(super) fn epsilons(&self, state: NfaStateId) -> impl Iterator<Item = NfaStateId> {
+        self.nfa.epsilons[self.epsilon_rows.of(state)].iter().map(|&(_, to)| to)
+    }
+
     /// All edges, with the number of letters that each reads.
     pub(super) fn edges(&self) -> impl Iterator<Item = (NfaStateId, NfaStateId, u32)> + Clone {
         let arcs = self.nfa.arcs.iter().map(|&(from, arc)| (from, arc.to, 1));
@@ -263,8 +302,8 @@ impl NfaRows {
         while let Some(&state) = closure.get(next) {
             next += 1;
             is_final |= state == Nfa::END;
-            arcs.extend(self.nfa.arcs[self.arc_rows.of(state)].iter().map(|&(_, arc)| arc));
-            for &(_, to) in &self.nfa.epsilons[self.epsilon_rows.of(state)] {
+            arcs.extend(self.arcs(state));
+            for to in self.epsilons(state) {
                 if std::mem::replace(&mut met[to], stamp) != stamp {
                     closure.push(to);
                 }

@@ -4,7 +4,8 @@ use grammask_fsm::text::TextAutomaton;
 use grammask_fsm::{AutomataError, Cause, TextLimits};
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
-use crate::{check, grammar};
+use crate::simulate::accepts;
+use crate::{built, check, grammar};
 
 fn automaton(write: impl FnOnce(&mut GrammarBuilder) -> ExprId) -> TextAutomaton {
     let grammar = grammar(write);
@@ -243,6 +244,90 @@ fn a_far_bound_costs_what_loops() {
                 let expected = pattern.accepts(&text) && (min..=max).contains(&length);
                 assert_eq!(bounded.accepts(&text), expected, "{min} to {max}: {letters} letters and {end}");
             }
+        }
+    }
+}
+
+/// Brackets around one of a few letters, nested so deep that there are many ways; all of them share their parts.
+fn nested(builder: &mut GrammarBuilder, depth: u32) -> ExprId {
+    let letter = builder.class([('a', 'c'), ('é', 'é')]);
+    let two = builder.literal("aé");
+    let mut inside = builder.choice([letter, two]);
+    for _ in 0..depth {
+        let pairs = [("(", ")"), ("<", ">"), ("", "")].map(|(open, close)| {
+            let (open, close) = (builder.literal(open), builder.literal(close));
+            builder.sequence([open, inside, close])
+        });
+        inside = builder.choice(pairs);
+    }
+    inside
+}
+
+#[test]
+fn products_with_shared_parts_read_what_both_read() {
+    const DEPTH: u32 = 9;
+    let any = |builder: &mut GrammarBuilder, min| {
+        let any = builder.any_char();
+        builder.repeat(any, min, None)
+    };
+    type Other = fn(&mut GrammarBuilder, &dyn Fn(&mut GrammarBuilder, u32) -> ExprId) -> ExprId;
+    type Judge = fn(&str) -> bool;
+    let others: [(Other, Judge); 4] = [
+        (|builder, any| any(builder, 3), |text| text.chars().count() >= 3),
+        (
+            |builder, any| {
+                let (open, rest) = (builder.literal("<"), any(builder, 0));
+                builder.sequence([open, rest])
+            },
+            |text| text.starts_with('<'),
+        ),
+        (
+            |builder, any| {
+                let (before, letters, after) = (any(builder, 0), builder.literal("aé"), any(builder, 0));
+                let within = builder.sequence([before, letters, after]);
+                builder.complement(within)
+            },
+            |text| !text.contains("aé"),
+        ),
+        (|builder, _| builder.literal("nothing"), |_| false),
+    ];
+    let mut texts: Vec<String> = Vec::new();
+    for number in 0..3_usize.pow(6) {
+        let mut text = ["a", "aé", "é", "éa", "b"][number % 5].to_owned();
+        // Every depth up to one too many.
+        for level in 0..number % 11 {
+            text = [format!("({text})"), format!("<{text}>"), format!("(<{text}>")]
+                [(number / 11 + level * number) % if number % 13 == 0 { 3 } else { 2 }]
+            .clone();
+        }
+        texts.push(text);
+    }
+    for (other, obeys) in others {
+        let written = grammar(|builder| {
+            let (nested, other) = (nested(builder, DEPTH), other(builder, &any));
+            let (x, both) = (builder.literal("x"), builder.intersection([nested, other]));
+            builder.choice([x, both])
+        });
+        let escaped = grammar(|builder| {
+            let (nested, other) = (nested(builder, DEPTH), other(builder, &any));
+            let (x, both) = (builder.literal("x"), builder.intersection([nested, other]));
+            let once = builder.json_escaped(both);
+            let twice = builder.json_escaped(once);
+            let twice_again = builder.sequence([x, twice]);
+            builder.choice([x, once, twice_again])
+        });
+        let alone = grammar(|builder| nested(builder, DEPTH));
+        let [written, escaped, alone] = [&written, &escaped, &alone].map(built);
+        for text in &texts {
+            let is_read = accepts(&alone, text.as_bytes());
+            let expected = is_read && obeys(text);
+            assert_eq!(accepts(&written, text.as_bytes()), expected, "{text}");
+            assert_eq!(accepts(&escaped, text.as_bytes()), expected, "{text}");
+            assert_eq!(
+                accepts(&escaped, format!("x{}", text.replace('a', "\\u0061")).as_bytes()),
+                expected,
+                "{text}"
+            );
         }
     }
 }
