@@ -25,7 +25,7 @@ type Tuple = SmallVec<[OperandStateId; 4]>;
 
 /// States, arcs and ranges that are looked at before the search gives up: deterministic automata have fewer tuples, and
 /// where there are many they are the better way.
-const MAX_LOOKS: usize = 1 << 14;
+const MAX_LOOKS: usize = 1 << 12;
 
 /// The most automata that are looked at side by side.
 pub(super) const MAX_OPERANDS: usize = 16;

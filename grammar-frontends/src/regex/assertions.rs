@@ -19,6 +19,9 @@
 //! - A part without assertions is put before the rest. Where that depends on the last character, the part is split by its
 //!   last character. If it can be empty, the fact before it is the fact after it.
 //!
+//! The result stays small. Where all texts of a language begin with characters of one kind, `\b` needs no intersection.
+//! Alternatives are written before one copy of the rest that they share. A language that is used again becomes an automaton.
+//!
 //! Repeats of parts without assertions are repeats. With them, a bounded repeat is written out. An unbounded one has a closed
 //! form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It has the texts of such characters
 //! in which no place begins a match of `a`. Other ones are refused, as is look-behind.
@@ -41,6 +44,10 @@ const MAX_ROUNDS: u32 = 64;
 /// Languages that may be written one inside the other: those who walk over patterns recurse.
 const MAX_DEPTH: u32 = 2_048;
 
+/// The most languages in one that is written out where it occurs first, and where it occurs again.
+const LARGEST_ONCE: u32 = 64;
+const LARGEST_AGAIN: u32 = 8;
+
 /// The language of a pattern that holds look-ahead or word boundaries.
 pub(super) fn compile(
     builder: &mut GrammarBuilder,
@@ -55,7 +62,7 @@ pub(super) fn compile(
             let rest = compiler.before(hir, Rest::of(Language::Any))?;
             let any = compiler.builder.any_char();
             let some = compiler.builder.repeat(any, 1, None);
-            let skipped = Part { expr: some, nullable: false, last: None };
+            let skipped = Part { expr: some, nullable: false, first: None, last: None };
             let later = compiler.read(skipped, rest).at_start;
             compiler.union(&[rest.at_start, later])
         }
@@ -147,8 +154,32 @@ struct Part {
     expr: ExprId,
     /// Whether it can be empty.
     nullable: bool,
-    /// The kind of its last character, if that is always the same.
+    /// The kind of the first character of its texts that are not empty, if that is always the same, and of the last one.
+    first: Option<Kind>,
     last: Option<Kind>,
+}
+
+/// Facts on a language that was written.
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    /// How deep languages nest in it.
+    depth: u32,
+    /// How many languages are written in it, each as often as it is, where it is used.
+    size: u32,
+    is_used: bool,
+    /// The same as an automaton.
+    automaton: Option<ExprId>,
+    /// The kind of the character that all its texts begin with.
+    first: Option<Kind>,
+    /// A part without assertions that it is, and the rest after it.
+    split: Option<(ExprId, Language)>,
+}
+
+/// An end of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    First,
+    Last,
 }
 
 /// The demand of a group of the pattern.
@@ -165,8 +196,7 @@ struct AssertionCompiler<'b> {
     /// The texts that begin with a character of a word, and those that do not. Written once, so that rests can be compared.
     begins_with_word: Option<Language>,
     begins_otherwise: Option<Language>,
-    /// How deep those languages nest that were written.
-    depths: HashMap<ExprId, u32>,
+    facts: HashMap<ExprId, Facts>,
     /// Parts that may still be looked at.
     left: usize,
     limits: RegexLimits,
@@ -177,8 +207,8 @@ impl<'b> AssertionCompiler<'b> {
         let mut other = word.clone();
         other.negate();
         let left = limits.expressions;
-        let depths = HashMap::default();
-        Self { builder, word, other, begins_with_word: None, begins_otherwise: None, depths, left, limits }
+        let facts = HashMap::default();
+        Self { builder, word, other, begins_with_word: None, begins_otherwise: None, facts, left, limits }
     }
 
     /// The texts from a part on. Nesting is bounded by the parser.
@@ -189,11 +219,9 @@ impl<'b> AssertionCompiler<'b> {
             return Ok(rest);
         }
         if is_plain(hir) {
-            let expr = self.plain(hir)?;
-            if rest.is_same() {
-                return Ok(Rest::of(self.put_before(expr, rest.at_start)));
-            }
-            let part = Part { expr, nullable: can_be_empty(hir), last: self.last_kind(hir) };
+            let first = self.kind_at(Edge::First, hir);
+            let last = if rest.is_same() { None } else { self.kind_at(Edge::Last, hir) };
+            let part = Part { expr: self.plain(hir)?, nullable: can_be_empty(hir), first, last };
             return Ok(self.read(part, rest));
         }
         let texts = match hir.kind() {
@@ -220,27 +248,31 @@ impl<'b> AssertionCompiler<'b> {
             HirKind::Alternation(branches) => {
                 let branches = branches.iter().map(|branch| self.before(branch, rest));
                 let branches = branches.collect::<Result<Vec<Rest>, Problem>>()?;
-                Ok(self.alternatives(&branches))
+                Ok(self.alternatives(&branches, rest))
             }
             HirKind::Repetition(repetition) => self.rounds(repetition, rest),
             _ => Err(Problem::Unsupported),
         }?;
         let deepest =
-            [texts.at_start, texts.after_word, texts.after_other].map(|language| self.depth(language));
+            [texts.at_start, texts.after_word, texts.after_other].map(|language| self.facts(language).depth);
         if deepest.into_iter().max() > Some(MAX_DEPTH) { Err(Problem::TooDeep) } else { Ok(texts) }
     }
 
-    fn depth(&self, language: Language) -> u32 {
+    fn facts(&self, language: Language) -> Facts {
         match language {
-            Language::Other(expr) => self.depths.get(&expr).copied().unwrap_or(0),
-            _ => 0,
+            Language::Other(expr) => self.facts.get(&expr).copied().unwrap_or_default(),
+            _ => Facts::default(),
         }
     }
 
-    /// A language that is written with others.
-    fn around(&mut self, expr: ExprId, inner: &[Language]) -> Language {
-        let depth = 1 + inner.iter().map(|&language| self.depth(language)).max().unwrap_or(0);
-        self.depths.insert(expr, depth);
+    /// A language that is written with others, the first character of whose texts is of a kind.
+    fn around(&mut self, expr: ExprId, inner: &[Language], first: Option<Kind>) -> Language {
+        let inner = inner.iter().map(|&language| self.facts(language));
+        let (depth, size) = inner.fold((0, 0), |(depth, size): (u32, u32), inner| {
+            (depth.max(inner.depth), size.saturating_add(inner.size))
+        });
+        let facts = Facts { depth: depth + 1, size: size.saturating_add(1), first, ..Facts::default() };
+        self.facts.insert(expr, facts);
         Language::Other(expr)
     }
 
@@ -256,7 +288,9 @@ impl<'b> AssertionCompiler<'b> {
                 self.left = self.left.checked_sub(run).ok_or(Problem::TooLarge)?;
                 let exprs = plain.iter().map(|part| self.plain(part)).collect::<Result<Vec<ExprId>, _>>()?;
                 let expr = self.builder.sequence(exprs);
-                rest = Rest::of(self.put_before(expr, rest.at_start));
+                let first = plain.first().filter(|first| !can_be_empty(first));
+                let first = first.and_then(|first| self.kind_at(Edge::First, first));
+                rest = Rest::of(self.put_before(expr, first, rest.at_start));
                 parts = others;
             } else {
                 rest = self.before(last, rest)?;
@@ -277,7 +311,7 @@ impl<'b> AssertionCompiler<'b> {
                 let mut result = rest;
                 for _ in 0..optional {
                     let one_more = self.before(&repetition.sub, result)?;
-                    result = self.alternatives(&[rest, one_more]);
+                    result = self.alternatives(&[rest, one_more], rest);
                 }
                 result
             }
@@ -295,7 +329,7 @@ impl<'b> AssertionCompiler<'b> {
         if rest != Rest::of(Language::End) {
             return Err(Problem::LookAround);
         }
-        let last = self.last_kind(character);
+        let (first, last) = (self.kind_at(Edge::First, character), self.kind_at(Edge::Last, character));
         let character = self.plain(character)?;
         let run = self.builder.repeat(character, 0, None);
         // The texts that begin with a place at which a guard is broken.
@@ -303,12 +337,12 @@ impl<'b> AssertionCompiler<'b> {
         for (inner, sense) in guards {
             let matches = self.before(inner, Rest::of(Language::Any))?;
             let broken = if sense == Polarity::Follows { self.not(matches) } else { matches };
-            bad = self.alternatives(&[bad, broken]);
+            bad = self.alternatives(&[bad, broken], Rest::of(Language::Any));
         }
         // A guard comes before a character, not at the end.
         let some = Language::Other(self.some());
         let bad = self.zip(bad, Rest::of(some), Self::both);
-        let bad = self.read(Part { expr: run, nullable: true, last }, bad);
+        let bad = self.read(Part { expr: run, nullable: true, first, last }, bad);
         let good = self.not(bad);
         Ok(self.zip(Rest::of(Language::Other(run)), good, Self::both))
     }
@@ -322,11 +356,12 @@ impl<'b> AssertionCompiler<'b> {
     /// The part, and then the rest that its last character asks for.
     fn read(&mut self, part: Part, rest: Rest) -> Rest {
         if rest.is_same() {
-            return Rest::of(self.put_before(part.expr, rest.at_start));
+            let first = part.first.filter(|_| !part.nullable);
+            return Rest::of(self.put_before(part.expr, first, rest.at_start));
         }
         let read = if rest.after_word == rest.after_other {
             let expr = self.not_empty(part);
-            self.put_before(expr, rest.after_word)
+            self.put_before(expr, part.first, rest.after_word)
         } else {
             let words = self.ending(part, Kind::Word, rest.after_word);
             let others = self.ending(part, Kind::Other, rest.after_other);
@@ -335,7 +370,7 @@ impl<'b> AssertionCompiler<'b> {
         if !part.nullable {
             return Rest::of(read);
         }
-        self.alternatives(&[Rest::of(read), rest])
+        self.alternatives(&[Rest::of(read), rest], rest)
     }
 
     /// The texts of a part whose last character is of a kind, before a rest.
@@ -351,7 +386,7 @@ impl<'b> AssertionCompiler<'b> {
             let ending = self.builder.sequence([any, last]);
             self.builder.intersection([part.expr, ending])
         };
-        self.put_before(expr, rest)
+        self.put_before(expr, part.first, rest)
     }
 
     fn not_empty(&mut self, part: Part) -> ExprId {
@@ -363,19 +398,29 @@ impl<'b> AssertionCompiler<'b> {
         }
     }
 
-    /// The kind of the last character of all texts of a part that are not empty, where it is the same.
-    fn last_kind(&self, hir: &Hir) -> Option<Kind> {
+    /// The kind of the first or the last character of all texts of a part that are not empty, where it is the same.
+    fn kind_at(&self, edge: Edge, hir: &Hir) -> Option<Kind> {
         match hir.kind() {
             HirKind::Literal(literal) => {
-                let last = std::str::from_utf8(&literal.0).ok()?.chars().next_back()?;
-                self.kind(&ClassUnicode::new([ClassUnicodeRange::new(last, last)]))
+                let mut characters = std::str::from_utf8(&literal.0).ok()?.chars();
+                let at = match edge {
+                    Edge::First => characters.next(),
+                    Edge::Last => characters.next_back(),
+                }?;
+                let words = self.word.ranges();
+                let next = words.partition_point(|range| range.end() < at);
+                let is_word = words.get(next).is_some_and(|range| range.start() <= at);
+                Some(if is_word { Kind::Word } else { Kind::Other })
             }
             HirKind::Class(Class::Unicode(class)) => self.kind(class),
-            HirKind::Capture(group) => self.last_kind(&group.sub),
-            HirKind::Repetition(repetition) => self.last_kind(&repetition.sub),
+            HirKind::Capture(group) => self.kind_at(edge, &group.sub),
+            HirKind::Repetition(repetition) => self.kind_at(edge, &repetition.sub),
             HirKind::Concat(parts) => {
-                let last = parts.last().filter(|last| !can_be_empty(last))?;
-                self.last_kind(last)
+                let at = match edge {
+                    Edge::First => parts.first(),
+                    Edge::Last => parts.last(),
+                };
+                self.kind_at(edge, at.filter(|at| !can_be_empty(at))?)
             }
             _ => None,
         }
@@ -408,7 +453,7 @@ impl<'b> AssertionCompiler<'b> {
         }
         let kind = if next == Next::Word { Kind::Word } else { Kind::Other };
         let first = self.class(kind);
-        let texts = self.put_before(first, Language::Any);
+        let texts = self.put_before(first, Some(kind), Language::Any);
         if next == Next::Word {
             self.begins_with_word = Some(texts);
             return texts;
@@ -452,22 +497,55 @@ impl<'b> AssertionCompiler<'b> {
                 let any = self.builder.any_char();
                 self.builder.repeat(any, 0, None)
             }
-            Language::Other(expr) => expr,
+            Language::Other(expr) => self.used(expr),
         }
     }
 
-    fn put_before(&mut self, part: ExprId, rest: Language) -> Language {
-        match rest {
-            Language::Nothing => Language::Nothing,
-            rest => {
-                let after = self.expr(rest);
-                let expr = self.builder.sequence([part, after]);
-                self.around(expr, &[rest])
-            }
+    /// A language as a part of others: an automaton of its own where it is large, and from the second time on unless it is
+    /// small. If all copies were written out, a repeat would multiply them in each of its rounds.
+    fn used(&mut self, expr: ExprId) -> ExprId {
+        let Some(facts) = self.facts.get_mut(&expr) else { return expr };
+        let largest = if std::mem::replace(&mut facts.is_used, true) { LARGEST_AGAIN } else { LARGEST_ONCE };
+        if facts.automaton.is_none() && facts.size <= largest {
+            return expr;
         }
+        facts.size = 1;
+        if let Some(automaton) = facts.automaton {
+            return automaton;
+        }
+        let any = self.expr(Language::Any);
+        let automaton = self.builder.intersection([expr, any]);
+        self.facts.entry(expr).and_modify(|facts| facts.automaton = Some(automaton));
+        automaton
+    }
+
+    /// A part, whose texts begin with a character of a kind if one is given, and a rest.
+    fn put_before(&mut self, part: ExprId, first: Option<Kind>, rest: Language) -> Language {
+        self.join(part, &[], first, rest)
+    }
+
+    /// As [`put_before`](Self::put_before), for a part that holds parts of some languages.
+    fn join(&mut self, part: ExprId, of: &[Language], first: Option<Kind>, rest: Language) -> Language {
+        if rest == Language::Nothing {
+            return Language::Nothing;
+        }
+        let after = self.expr(rest);
+        let expr = self.builder.sequence([part, after]);
+        if expr == after {
+            return rest;
+        }
+        let inner: Vec<Language> = of.iter().copied().chain([rest]).collect();
+        let language = self.around(expr, &inner, first);
+        self.facts.entry(expr).and_modify(|facts| facts.split = Some((part, rest)));
+        language
     }
 
     fn union(&mut self, languages: &[Language]) -> Language {
+        self.union_before(languages, &[])
+    }
+
+    /// As [`union`](Self::union), with one copy of each of some rests.
+    fn union_before(&mut self, languages: &[Language], rests: &[Language]) -> Language {
         let mut different: Vec<Language> = Vec::new();
         let mut seen = HashSet::default();
         for &language in languages {
@@ -478,28 +556,75 @@ impl<'b> AssertionCompiler<'b> {
                 _ => {}
             }
         }
+        let shares = different.len() > 1 && !rests.is_empty();
+        let different = if shares { self.with_shared(rests, different) } else { different };
         match *different {
             [] => Language::Nothing,
             [only] => only,
             _ => {
                 let exprs: Vec<ExprId> = different.iter().map(|&language| self.expr(language)).collect();
-                let expr = self.builder.choice(exprs);
-                self.around(expr, &different)
+                let (expr, first) = (self.builder.choice(exprs), self.common_first(&different));
+                self.around(expr, &different, first)
             }
         }
     }
 
-    /// The union in either case.
-    fn alternatives(&mut self, rests: &[Rest]) -> Rest {
-        let of = |select: fn(&Rest) -> Language| rests.iter().map(select).collect::<Vec<_>>();
+    /// The same union, in which those before one of some rests are one language.
+    fn with_shared(&mut self, rests: &[Language], languages: Vec<Language>) -> Vec<Language> {
+        let mut others = Vec::with_capacity(languages.len());
+        let mut groups: Vec<(Vec<Vec<ExprId>>, Vec<Language>)> = vec![Default::default(); rests.len()];
+        for language in languages {
+            match self.parts_before(rests, language) {
+                Some((part, rest)) => {
+                    groups[rest].0.push(part);
+                    groups[rest].1.push(language);
+                }
+                None => others.push(language),
+            }
+        }
+        for (&rest, (parts, members)) in rests.iter().zip(groups) {
+            if parts.len() > 1 {
+                let parts: Vec<ExprId> = parts.into_iter().map(|part| self.builder.sequence(part)).collect();
+                let (part, first) = (self.builder.choice(parts), self.common_first(&members));
+                others.push(self.join(part, &members, first, rest));
+            } else {
+                others.extend(members);
+            }
+        }
+        others
+    }
+
+    /// The parts of a language that come before one of some rests, and the number of the rest.
+    fn parts_before(&self, rests: &[Language], language: Language) -> Option<(Vec<ExprId>, usize)> {
+        let (mut parts, mut at) = (Vec::new(), language);
+        loop {
+            if let Some(rest) = rests.iter().position(|&rest| rest == at) {
+                return Some((parts, rest));
+            }
+            let (part, rest) = self.facts(at).split?;
+            parts.push(part);
+            at = rest;
+        }
+    }
+
+    fn common_first(&self, languages: &[Language]) -> Option<Kind> {
+        let mut firsts = languages.iter().map(|&language| self.facts(language).first);
+        let first = firsts.next()?;
+        first.filter(|_| firsts.all(|other| other == first))
+    }
+
+    /// The union of branches before a rest, in either case.
+    fn alternatives(&mut self, branches: &[Rest], rest: Rest) -> Rest {
+        let rests = [rest.at_start, rest.after_word, rest.after_other];
+        let of = |select: fn(&Rest) -> Language| branches.iter().map(select).collect::<Vec<_>>();
         let [start, word, other] =
             [of(|rest| rest.at_start), of(|rest| rest.after_word), of(|rest| rest.after_other)];
-        let at_start = self.union(&start);
-        let after_word = if word == start { at_start } else { self.union(&word) };
+        let at_start = self.union_before(&start, &rests);
+        let after_word = if word == start { at_start } else { self.union_before(&word, &rests) };
         let after_other = match other {
             _ if other == start => at_start,
             _ if other == word => after_word,
-            _ => self.union(&other),
+            _ => self.union_before(&other, &rests),
         };
         Rest { at_start, after_word, after_other }
     }
@@ -509,17 +634,34 @@ impl<'b> AssertionCompiler<'b> {
             (Language::Nothing, _) | (_, Language::Nothing) => Language::Nothing,
             (Language::Any, other) | (other, Language::Any) => other,
             (left, right) if left == right => left,
-            (Language::End, other) | (other, Language::End) if Some(other) == self.begins_with_word => {
-                Language::Nothing
-            }
-            (Language::End, other) | (other, Language::End) if Some(other) == self.begins_otherwise => {
-                Language::End
+            (texts, begin) | (begin, texts)
+                if self.demanded(begin).is_some() && self.begin(texts).is_some() =>
+            {
+                if self.demanded(begin) == self.begin(texts) { texts } else { Language::Nothing }
             }
             (left, right) => {
                 let exprs = [self.expr(left), self.expr(right)];
                 let expr = self.builder.intersection(exprs);
-                self.around(expr, &[left, right])
+                let first = self.facts(left).first.or(self.facts(right).first);
+                self.around(expr, &[left, right], first)
             }
+        }
+    }
+
+    /// The kind of the next character that a language stands for, as a word boundary demands it.
+    fn demanded(&self, language: Language) -> Option<Next> {
+        let known = [(self.begins_with_word, Next::Word), (self.begins_otherwise, Next::NotWord)];
+        known.into_iter().find(|(known, _)| *known == Some(language)).map(|(_, next)| next)
+    }
+
+    /// The demand of a word boundary that all texts of a language meet, where one is known.
+    fn begin(&self, language: Language) -> Option<Next> {
+        match language {
+            Language::End => Some(Next::NotWord),
+            _ => self.facts(language).first.map(|first| match first {
+                Kind::Word => Next::Word,
+                Kind::Other => Next::NotWord,
+            }),
         }
     }
 
@@ -530,7 +672,7 @@ impl<'b> AssertionCompiler<'b> {
             other => {
                 let expr = this.expr(other);
                 let expr = this.builder.complement(expr);
-                this.around(expr, &[other])
+                this.around(expr, &[other], None)
             }
         })
     }

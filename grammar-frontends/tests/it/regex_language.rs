@@ -1,6 +1,9 @@
 //! Patterns in the Perl dialect mean what the `regex` crate says they mean, anchors in any place included.
 
+use std::collections::HashSet;
+
 use grammask_grammar_frontends::regex::{LetterCase, Matching, RegexOptions, parse};
+use grammask_grammar_ir::{Expr, Grammar};
 use grammask_oracle::Recogniser;
 use proptest::prelude::*;
 
@@ -148,6 +151,45 @@ fn word_boundaries() {
         r"(-|[a&&-]){2}\b",
     ] {
         check(pattern, &texts);
+    }
+}
+
+/// Expressions as often as they are written out; those inside of operators once.
+fn written(grammar: &Grammar) -> usize {
+    let (mut count, mut operators) = (0, HashSet::new());
+    let mut stack = vec![grammar.rule(grammar.root()).body()];
+    while let Some(id) = stack.pop() {
+        count += 1;
+        let is_operator = matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_));
+        if !is_operator || operators.insert(id) {
+            stack.extend_from_slice(grammar.operands(id));
+        }
+    }
+    count
+}
+
+#[test]
+fn alternatives_with_boundaries_share_their_rest() {
+    for (repeat, last) in [("{3}", ""), ("{0,3}", "x"), ("{3}", r"\b")] {
+        let size = |count: usize| {
+            let alternatives: String =
+                (0..count).map(|number| format!(r"a\b-{number}|b\Ba{number}|")).collect();
+            let pattern = format!("({alternatives}c-){repeat}{last}");
+            written(&parse(&pattern, &RegexOptions::default()).unwrap())
+        };
+        let (few, many) = (size(20), size(200));
+        assert!(many < 11 * few, "{repeat}{last}: {few} expressions and {many}");
+    }
+}
+
+/// Each round refers to the texts after it from several places.
+#[test]
+fn rounds_with_boundaries_do_not_multiply() {
+    for body in [r"a\b|-|", r"\Ba|\b\w-|-a", r"\w?\b|-a|\B-"] {
+        let size =
+            |rounds| written(&parse(&format!("({body}){{{rounds}}}a"), &RegexOptions::default()).unwrap());
+        let (few, many) = (size(6), size(60));
+        assert!(many < 15 * few, "{body}: {few} expressions and {many}");
     }
 }
 
