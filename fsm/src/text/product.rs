@@ -32,7 +32,7 @@ pub(super) const SMALL_OPERAND: usize = 16;
 const MAX_GROWTH: usize = 2;
 
 /// Whether an expression has many parts because the same ones are written again and again. Repeats and rules would be calls
-/// if the expression stood alone, which keep apart what an automaton without them mixes.
+/// if the expression stood alone, which keep apart what an automaton without them mixes. Operators are automata already.
 pub(super) fn repeats_its_parts(grammar: &Grammar, expr: ExprId) -> bool {
     let (mut met, mut stack, mut written) = (HashSet::default(), vec![expr], 0);
     while let Some(id) = stack.pop() {
@@ -44,6 +44,7 @@ pub(super) fn repeats_its_parts(grammar: &Grammar, expr: ExprId) -> bool {
         match grammar.expr(id) {
             Expr::Rule(_) => return false,
             Expr::Repeat { min, max, .. } if max.unwrap_or(min) > FEW_ROUNDS => return false,
+            Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..) => {}
             _ => stack.extend_from_slice(grammar.operands(id)),
         }
     }

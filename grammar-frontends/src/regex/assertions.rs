@@ -515,7 +515,10 @@ impl<'b> AssertionCompiler<'b> {
         }
         let any = self.expr(Language::Any);
         let automaton = self.builder.intersection([expr, any]);
-        self.facts.entry(expr).and_modify(|facts| facts.automaton = Some(automaton));
+        self.facts.entry(expr).and_modify(|facts| {
+            facts.automaton = Some(automaton);
+            facts.depth += 1;
+        });
         automaton
     }
 
