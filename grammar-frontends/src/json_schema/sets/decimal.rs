@@ -284,8 +284,11 @@ impl Divisor {
             return false;
         }
         let modulus = u128::from(self.units);
-        let remainder =
-            value.digits.iter().fold(0u128, |rest, &digit| (rest * 10 + u128::from(digit)) % modulus);
+        // Division is the dear part, so the digits are taken together that fit beside a remainder.
+        let remainder = value.digits.chunks(18).fold(0u128, |rest, digits| {
+            let next = |number: u128, &digit: &u8| number * 10 + u128::from(digit);
+            digits.iter().fold(rest, next) % modulus
+        });
         // Past 64 factors of ten, every power of two and five that 64 bits can hold is there.
         (0..shift.min(64)).fold(remainder, |rest, _| rest * 10 % modulus) == 0
     }
