@@ -84,8 +84,8 @@ impl CompressedAlphabet {
     }
 
     /// Another automaton over the same letters.
-    pub(crate) fn with(self, dfa: RangeDfa) -> Self {
-        Self { dfa, ..self }
+    pub(crate) fn with(&self, dfa: RangeDfa) -> Self {
+        Self { dfa, atoms: self.atoms.clone() }
     }
 
     /// Which letters hold a character that takes one byte in all JSON strings, and outside of them.

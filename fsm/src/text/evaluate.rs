@@ -37,6 +37,8 @@ pub(crate) struct Evaluator<'g> {
     spent: usize,
     /// Arcs of the operators that are remembered.
     kept: usize,
+    /// Products of patterns whose lengths are counted beside them, by their operands.
+    patterns: HashMap<Vec<Counted<'g>>, CompressedAlphabet>,
     /// The first expression met of each shape, and the representative of every expression.
     shapes: HashMap<Shape<'g>, ExprId>,
     representatives: HashMap<ExprId, ExprId>,
@@ -53,6 +55,14 @@ enum Shape<'g> {
     ExcludeToken(&'g [TokenRef]),
     /// Any other operator, by its kind.
     Other(std::mem::Discriminant<Expr<'g>>, Option<JsonEscapes>, Vec<ExprId>),
+}
+
+/// An operand of an intersection with a bound on the length.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Counted<'g> {
+    /// Characters of a class, at least so many. How many at most is counted.
+    Length(&'g [CharRange], u32),
+    Text(ExprId),
 }
 
 /// Arcs that are remembered; past them they are forgotten, and made anew where they are needed again.
@@ -79,8 +89,8 @@ enum Step {
 
 impl<'g> Evaluator<'g> {
     pub(crate) fn new(grammar: &'g Grammar, limits: TextLimits, interrupt: Interrupt) -> Self {
-        let (operators, shapes, representatives) = Default::default();
-        Self { grammar, limits, interrupt, operators, spent: 0, kept: 0, shapes, representatives }
+        let (operators, patterns, shapes, representatives) = Default::default();
+        Self { grammar, limits, interrupt, operators, spent: 0, kept: 0, patterns, shapes, representatives }
     }
 
     /// The steps of work so far.
@@ -94,6 +104,7 @@ impl<'g> Evaluator<'g> {
             // Forgetting costs time only. The work of making them anew counts against the limit like any
             // other.
             self.operators.clear();
+            self.patterns.clear();
             self.kept = 0;
         }
         let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);
@@ -198,26 +209,41 @@ impl<'g> Evaluator<'g> {
         let flat = self.flat(operands);
         let maxima = flat.iter().filter_map(|&operand| bound(operand)).map(|(.., max)| max);
         let Some(max) = maxima.min() else { return Ok(None) };
-        let mut values = Vec::with_capacity(flat.len());
+        let mut key = Vec::with_capacity(flat.len());
         for operand in flat {
-            values.push(match bound(operand) {
-                Some((class, min, _)) => Rc::new(RangeDfa::at_least(class, min)),
-                None => self.operand(operand)?,
+            key.push(match bound(operand) {
+                Some((class, min, _)) => Counted::Length(class, min),
+                None => Counted::Text(self.representative(operand)),
             });
         }
         let fits = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         let is_small = |states: usize| states.saturating_mul(fits(max)) < fits(from);
-        let states = values.iter().fold(1usize, |product, value| product.saturating_mul(value.state_count()));
-        if is_small(states) || values.iter().any(|value| value.reads_tokens()) {
-            return Ok(None);
-        }
-        self.metered(|meter| {
-            let pattern = lettered_intersection(&values, meter)?;
-            if is_small(pattern.dfa.state_count()) || pattern.dfa.is_empty() {
-                return Ok(None);
+        let pattern = match self.patterns.remove(&key) {
+            Some(known) => known,
+            None => {
+                let mut values = Vec::with_capacity(key.len());
+                for &operand in &key {
+                    values.push(match operand {
+                        Counted::Length(class, min) => Rc::new(RangeDfa::at_least(class, min)),
+                        Counted::Text(operand) => self.operand(operand)?,
+                    });
+                }
+                let states = values.iter().map(|value| value.state_count());
+                if is_small(states.fold(1, usize::saturating_mul))
+                    || values.iter().any(|value| value.reads_tokens())
+                {
+                    return Ok(None);
+                }
+                let pattern = self.metered(|meter| lettered_intersection(&values, meter))?;
+                self.kept += pattern.dfa.arc_count() + pattern.dfa.state_count();
+                pattern
             }
-            Measured::new(pattern, max, meter)
-        })
+        };
+        let is_counted = !is_small(pattern.dfa.state_count()) && !pattern.dfa.is_empty();
+        let measured =
+            if is_counted { self.metered(|meter| Measured::new(&pattern, max, meter))? } else { None };
+        self.patterns.insert(key, pattern);
+        Ok(measured)
     }
 
     /// The operands of an intersection and of those inside of it.

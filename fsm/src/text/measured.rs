@@ -43,7 +43,7 @@ pub(crate) enum Step {
 impl Measured {
     /// The texts of a pattern of at most `max` characters; `None` where a product is about as small.
     pub(crate) fn new(
-        pattern: CompressedAlphabet,
+        pattern: &CompressedAlphabet,
         max: u32,
         meter: &mut Meter,
     ) -> Result<Option<Self>, Failure> {

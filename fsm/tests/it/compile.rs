@@ -1,6 +1,6 @@
 //! Programs as a whole: sizes, bounds, emptiness, limits.
 
-use grammask_fsm::{Cause, CompileOptions, Count, Program, compile};
+use grammask_fsm::{Cause, CompileOptions, Count, Program, TextLimits, compile};
 use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, JsonEscapes, RuleId};
 
 use crate::{built, check, grammar, no_passes, recursive_grammar, refused};
@@ -239,6 +239,41 @@ fn limits_are_reported() {
     let options = CompileOptions::default().max_states(10);
     let error = compile(&json(), &options).expect_err("ten states are not enough");
     insta::assert_snapshot!(error, @"rule `root`: limit reached, more than 10 states; simplify the rule or raise `max_states`");
+}
+
+/// A pattern under many bounds on its length is multiplied once with what all of them have in common.
+#[test]
+fn one_pattern_under_many_lengths_is_read_once() {
+    let least = |lengths: u32| {
+        let grammar = grammar(|builder| {
+            // Each may end after any letter, so the bound matters in its last two steps alone.
+            let end = builder.literal("-");
+            let words: Vec<ExprId> = ('a'..='z')
+                .map(|letter| {
+                    let letter = builder.literal(&letter.to_string());
+                    let letters = builder.repeat(letter, 1, Some(20));
+                    builder.sequence([letters, end])
+                })
+                .collect();
+            let word = builder.choice(words);
+            let words = builder.repeat(word, 0, None);
+            let any = builder.any_char();
+            let ways: Vec<ExprId> = (0..lengths)
+                .map(|more| {
+                    let short = builder.repeat(any, 0, Some(1_000 + more));
+                    builder.intersection([words, short])
+                })
+                .collect();
+            builder.choice(ways)
+        });
+        let within = |steps: usize| {
+            let options = CompileOptions::default().min_counted_pairs(1_000);
+            compile(&grammar, &options.text(TextLimits::default().max_total_steps(steps))).is_ok()
+        };
+        (1..).map(|steps| steps * 500).find(|&steps| within(steps)).unwrap()
+    };
+    let (one, many) = (least(1), least(11));
+    assert!(many < 3 * one, "one length takes {one} steps, eleven take {many}");
 }
 
 #[test]

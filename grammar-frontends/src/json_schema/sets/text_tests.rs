@@ -83,6 +83,11 @@ pub(crate) struct ClassRun {
     pub(crate) after: Vec<Vec<CharRange>>,
 }
 
+/// Bytes of a text whose answer is kept.
+const MAX_KEPT_TEXT: usize = 100;
+/// Texts kept for each test.
+const MAX_KEPT_TEXTS: usize = 64;
+
 enum TestKind<'s> {
     Pattern {
         grammar: Box<Grammar>,
@@ -106,6 +111,8 @@ pub(crate) struct TextTests<'s> {
     runs: RefCell<HashMap<TestId, Option<Vec<ClassRun>>>>,
     /// The weights that were asked for.
     weights: RefCell<HashMap<(TestId, Lengths), Weight>>,
+    /// Whether short texts that were asked for match.
+    answers: RefCell<HashMap<(TestId, Approximation), HashMap<Box<str>, bool>>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
     work: Work,
@@ -121,6 +128,7 @@ impl<'s> TextTests<'s> {
             ranges: RefCell::default(),
             runs: RefCell::default(),
             weights: RefCell::default(),
+            answers: RefCell::default(),
             undecided: Cell::default(),
             work,
         }
@@ -201,12 +209,30 @@ impl<'s> TextTests<'s> {
             {
                 true
             }
-            _ => {
-                let grammar = self.grammar(condition.test, of_test);
-                grammar.is_some_and(|grammar| matches_whole(grammar, text, &self.work))
-            }
+            _ => self
+                .grammar(condition.test, of_test)
+                .is_some_and(|grammar| self.matches((condition.test, of_test), grammar, text)),
         };
         holds != negated
+    }
+
+    /// Whether the grammar of a pattern or a format matches a text. Short texts are kept: many members have one format, and
+    /// they are tried on the same examples.
+    fn matches(&self, test: (TestId, Approximation), grammar: &Grammar, text: &str) -> bool {
+        if text.len() > MAX_KEPT_TEXT {
+            return matches_whole(grammar, text, &self.work);
+        }
+        let mut answers = self.answers.borrow_mut();
+        let known = answers.entry(test).or_default();
+        if let Some(&answer) = known.get(text) {
+            self.work.charge(1);
+            return answer;
+        }
+        let answer = matches_whole(grammar, text, &self.work);
+        if known.len() < MAX_KEPT_TEXTS {
+            known.insert(text.into(), answer);
+        }
+        answer
     }
 
     /// A format of which it was asked whether some text obeys, and it is not known; with a schema that has it.
