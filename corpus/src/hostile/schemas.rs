@@ -82,7 +82,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 52] = [
+const SINGLE: [(&str, [usize; 3], &str); 53] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -142,6 +142,11 @@ const SINGLE: [(&str, [usize; 3], &str); 52] = [
         "required and described",
         [300, 3_000, 30_000],
         r#"{"type":"object","properties":{«"p§":{"type":"integer"}‖,»},"required":[«"p§"‖,»]}"#,
+    ),
+    (
+        "required and referred to",
+        SIZES,
+        r##"{"type":"object","properties":{«"p§":{"$ref":"#/$defs/d§"}‖,»},"required":[«"p§"‖,»],"$defs":{«"d§":{"type":"object","properties":{"a":{"type":"integer","minimum":§}}}‖,»}}"##,
     ),
     (
         "closed object",

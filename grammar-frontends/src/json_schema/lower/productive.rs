@@ -2,8 +2,8 @@
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, analysis};
 
-/// How often rules are looked at again before all are looked at in another way.
-const MAX_VISITS: usize = 2_000;
+/// How often expressions are looked at, in multiples of their number, before all are looked at in another way.
+const MAX_LOOKS: usize = 6;
 
 /// Whether the root derives any text. Regular operators count as if they did: what they leave of strings was
 /// decided before.
@@ -13,31 +13,36 @@ pub(super) fn derives_something(grammar: &Grammar) -> bool {
         rules: vec![false; grammar.rule_count()],
         expressions: vec![false; grammar.expr_count()],
         missing: Vec::with_capacity(16),
+        looks: 0,
     };
     // Any numbers, any strings, any values.
     grammar.common().iter().for_each(|rule| known.rules[rule.index()] = true);
     let mut waiting: Vec<Vec<RuleId>> = vec![Vec::new(); grammar.rule_count()];
-    // From the first one on: most rules refer to rules that were declared before.
+    // From the first one on: most rules refer to rules that were declared before. The others come before those that wait
+    // for them.
     let mut work: Vec<RuleId> = grammar.rule_ids().collect();
     work.reverse();
-    let mut visits = grammar.rule_count() + MAX_VISITS;
+    let mut is_met = vec![false; grammar.rule_count()];
     while let Some(rule) = work.pop() {
         if known.rules[rule.index()] {
             continue;
         }
         // An object with thousands of required members is looked at as often, which the other way is not. It takes
         // longer for schemas of everyday size.
-        let Some(left) = visits.checked_sub(1) else {
+        if known.looks > MAX_LOOKS * grammar.expr_count() {
             return analysis::productive(grammar).expr(grammar.rule(grammar.root()).body());
-        };
-        visits = left;
+        }
         known.missing.clear();
+        is_met[rule.index()] = true;
         if is_productive(grammar, grammar.rule(rule).body(), &mut known) {
             known.rules[rule.index()] = true;
             work.append(&mut waiting[rule.index()]);
         } else {
             for &other in &known.missing {
                 waiting[other.index()].push(rule);
+                if !std::mem::replace(&mut is_met[other.index()], true) {
+                    work.push(other);
+                }
             }
         }
     }
@@ -50,10 +55,12 @@ struct ProductiveFacts {
     expressions: Vec<bool>,
     /// The rules that the one at hand waits for.
     missing: Vec<RuleId>,
+    looks: usize,
 }
 
 /// Expressions nest only as deep as this frontend and the regex frontend nest them.
 fn is_productive(grammar: &Grammar, id: ExprId, known: &mut ProductiveFacts) -> bool {
+    known.looks += 1;
     if known.expressions[id.index()] {
         return true;
     }
