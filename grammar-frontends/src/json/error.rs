@@ -14,19 +14,27 @@ pub struct JsonError {
     at_end: bool,
 }
 
+/// The reasons that `serde_json` gives for an escape such as `\ud83d` alone.
+pub(super) const HALF_PAIRS: [&str; 2] =
+    ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
+pub(super) const HALF_PAIR: &str = "an escape is half of a pair of surrogates, which is no character";
+
 impl JsonError {
-    /// The error in a text that the parser of this crate refused at an offset.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
-        match fault(text) {
-            Some(error) => Self::told(text, &error),
-            None => Self::at(text, offset, "invalid JSON"),
-        }
+    /// The error in a text that the parser of this crate refused at an offset, because of half of a pair of surrogates or
+    /// otherwise.
+    pub(super) fn of(text: &str, offset: usize, is_half: bool) -> Self {
+        // Other halves stand in descriptions, where this crate reads them.
+        let is_here =
+            |error: &Self| error.reason != HALF_PAIR || is_half && error.offset + r"\ud83d".len() >= offset;
+        let told = fault(text).map(|error| Self::told(text, &error)).filter(is_here);
+        told.unwrap_or_else(|| Self::at(text, offset, "invalid JSON"))
     }
 
     fn told(text: &str, error: &serde_json::Error) -> Self {
         let full = error.to_string();
         // The place is appended there.
         let reason = full.rsplit_once(" at line ").map_or(&*full, |(reason, _)| reason);
+        let reason = if HALF_PAIRS.contains(&reason) { HALF_PAIR } else { reason };
         let line_start = match error.line().saturating_sub(2) {
             _ if error.line() <= 1 => 0,
             newlines => text.match_indices('\n').nth(newlines).map_or(0, |(newline, _)| newline + 1),

@@ -10,6 +10,11 @@ use super::value::JsonValue;
 /// Arrays and objects that may be open at once.
 const MAX_DEPTH: u32 = 127;
 
+/// Members whose texts are for people. Programs that cut such a text short may leave half of a pair of surrogates.
+const PROSE: [&str; 3] = ["description", "title", "$comment"];
+/// Members with values that an instance is compared with.
+const COMPARED: [&str; 2] = ["const", "enum"];
+
 /// Reads a JSON text.
 pub(crate) fn parse<'t>(
     text: &'t str,
@@ -21,7 +26,7 @@ pub(crate) fn parse<'t>(
     parser.skip_space();
     match value {
         Some(value) if parser.at == text.len() => Ok(value),
-        _ => Err(JsonError::of(text, parser.at)),
+        _ => Err(JsonError::of(text, parser.at, parser.is_half)),
     }
 }
 
@@ -31,7 +36,7 @@ pub(crate) fn parse_prefix(text: &str) -> Result<(JsonValue, usize), JsonError> 
     let mut parser = JsonParser::new(text, &arena, |_| 0);
     match parser.value(0) {
         Some(value) => Ok((JsonValue::from(&value), parser.at)),
-        None => Err(JsonError::of(text, parser.at)),
+        None => Err(JsonError::of(text, parser.at, parser.is_half)),
     }
 }
 
@@ -43,12 +48,17 @@ struct JsonParser<'t> {
     /// Items and members of the arrays and objects that are being read.
     items: Vec<Value<'t>>,
     members: Vec<Member<'t>>,
+    /// The names of the members that are being read.
+    names: Vec<&'t str>,
+    /// Whether half of a pair of surrogates breaks the text.
+    is_half: bool,
 }
 
 /// Every method but `skip_space` answers `None` where the text is broken.
 impl<'t> JsonParser<'t> {
     fn new(text: &'t str, arena: &'t Bump, fingerprint: Fingerprint) -> Self {
-        Self { text, arena, fingerprint, at: 0, items: Vec::new(), members: Vec::new() }
+        let (items, members, names) = Default::default();
+        Self { text, arena, fingerprint, at: 0, items, members, names, is_half: false }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -119,7 +129,9 @@ impl<'t> JsonParser<'t> {
                 let name = self.string()?;
                 self.skip_space();
                 self.take(b':')?;
+                self.names.push(name);
                 let value = self.value(depth)?;
+                self.names.pop();
                 self.members.push((name, value));
                 self.skip_space();
                 match self.peek()? {
@@ -204,18 +216,32 @@ impl<'t> JsonParser<'t> {
             b't' => '\t',
             b'u' => {
                 let unit = self.unit()?;
-                match char::from_u32(unit) {
+                let end = self.at;
+                match char::from_u32(unit).or_else(|| self.pair(unit)) {
                     Some(character) => character,
                     None => {
-                        self.take(b'\\')?;
-                        self.take(b'u')?;
-                        let pair = [unit as u16, self.unit()? as u16];
-                        char::decode_utf16(pair).next()?.ok()?
+                        self.at = end;
+                        self.is_half = !self.is_prose();
+                        (!self.is_half).then_some(char::REPLACEMENT_CHARACTER)?
                     }
                 }
             }
             _ => return None,
         })
+    }
+
+    /// The character of which the first half was read.
+    fn pair(&mut self, first: u32) -> Option<char> {
+        self.take(b'\\')?;
+        self.take(b'u')?;
+        let pair = [first as u16, self.unit()? as u16];
+        char::decode_utf16(pair).next()?.ok()
+    }
+
+    /// Whether the text at hand is for people.
+    fn is_prose(&self) -> bool {
+        let is_prose = self.names.last().is_some_and(|name| PROSE.contains(name));
+        is_prose && !self.names.iter().any(|name| COMPARED.contains(name))
     }
 
     /// Four hexadecimal digits.
@@ -264,6 +290,7 @@ mod tests {
 
     use super::*;
     use crate::json::borrowed::borrowed;
+    use crate::json::error::{HALF_PAIR, HALF_PAIRS};
 
     /// The value as the other tree.
     fn back(value: &Value<'_>) -> Owned {
@@ -293,7 +320,11 @@ mod tests {
                     |value: &Owned| value.as_object().map(|map| map.keys().cloned().collect::<Vec<_>>());
                 assert_eq!(names(&back(&ours)), names(&theirs), "{text}");
             }
-            (Err(ours), Err(theirs)) => assert_eq!(ours.to_string(), theirs.to_string(), "{text}"),
+            (Err(ours), Err(theirs)) => {
+                let theirs =
+                    HALF_PAIRS.iter().fold(theirs.to_string(), |all, one| all.replace(one, HALF_PAIR));
+                assert_eq!(ours.to_string(), theirs, "{text}");
+            }
             (ours, theirs) => panic!("{text}: {ours:?} and {theirs:?}"),
         }
     }
@@ -329,6 +360,30 @@ mod tests {
         ] {
             check(text);
         }
+    }
+
+    #[test]
+    fn halves_of_pairs_are_read_where_people_read() {
+        let read = |text: &str| text.parse::<JsonValue>().map(|value| value.to_string());
+        let cut = r#"{"tools": [{"title": "a\ud83d", "description": "\udc00\ud83d\u0041", "type": "b"}]}"#;
+        let whole =
+            "{\"tools\":[{\"title\":\"a\u{fffd}\",\"description\":\"\u{fffd}\u{fffd}A\",\"type\":\"b\"}]}";
+        assert_eq!(read(cut).unwrap(), whole);
+        for other in [
+            r#"{"pattern": "\ud83d"}"#,
+            r#"{"\ud83d": 1}"#,
+            r#"{"title": {"a": "\ud83d"}}"#,
+            r#"{"const": {"title": "\ud83d"}}"#,
+            r#"{"title": "\ud83"}"#,
+        ] {
+            read(other).expect_err(other);
+        }
+        let error = read(r#"{"title": "\ud83d", "a": 01}"#).unwrap_err();
+        assert_eq!(error.to_string(), "invalid JSON at line 1 column 27");
+        assert_eq!(
+            read(r#"{"title":"\ud83d"]"#).unwrap_err().to_string(),
+            "invalid JSON at line 1 column 18"
+        );
     }
 
     #[test]

@@ -18,6 +18,9 @@ use super::parse::parse;
 /// values counts. [`Display`](fmt::Display) writes it without space, and as `{:#}` over several lines. Values are equal if
 /// they are written alike: `1` is not `1.0`, and the order of the members counts.
 ///
+/// An escape that is half of a pair of surrogates, such as `\ud83d` alone, is an error. In a `description`, `title` or
+/// `$comment` it is U+FFFD, because programs that cut such texts short may leave one.
+///
 /// ```
 /// use grammask_grammar_frontends::json::JsonValue;
 ///
