@@ -177,3 +177,44 @@ fn older_drafts_do_not_have_it() {
         &[],
     );
 }
+
+/// Many kinds of objects, which a constant tells apart: beside the other keywords each has a case, and no two have one.
+#[test]
+fn many_kinds_exclude_each_other() {
+    let kind = |kind: usize| {
+        let (name, own) = (format!("k{kind}"), format!("a{kind}"));
+        let has = json!({"kind": {"const": name}, own.clone(): {"type": "integer"}, "more": true});
+        json!({"properties": has, "required": ["kind", own]})
+    };
+    let kinds: Vec<Value> = (0..30).map(kind).collect();
+    let (good, bad) = (
+        [r#"{"kind":"k0","a0":1}"#, r#"{"more":[],"a29":1,"kind":"k29"}"#],
+        [
+            r#"{"kind":"k0"}"#,
+            r#"{"kind":"k0","a0":"x"}"#,
+            r#"{"kind":"k0","a0":1,"a1":1}"#,
+            r#"{"kind":"k30","a0":1}"#,
+            r#"{"a0":1}"#,
+            "{}",
+            "1",
+        ],
+    );
+    check(json!({"type": "object", "oneOf": kinds, "unevaluatedProperties": false}), &good, &bad);
+    check(json!({"oneOf": kinds, "unevaluatedProperties": false}), &good, &bad);
+    let conditions: Vec<Value> = (0..30)
+        .map(|kind| {
+            let (name, own) = (format!("k{kind}"), format!("a{kind}"));
+            let then = json!({"properties": {own.clone(): {"type": "integer"}}, "required": [own]});
+            json!({"if": {"properties": {"kind": {"const": name}}, "required": ["kind"]}, "then": then})
+        })
+        .collect();
+    let names: Vec<String> = (0..30).map(|kind| format!("k{kind}")).collect();
+    let described = json!({
+        "type": "object",
+        "properties": {"kind": {"enum": names}, "more": true},
+        "required": ["kind"],
+        "allOf": conditions,
+        "unevaluatedProperties": false
+    });
+    check(described, &good, &bad);
+}

@@ -103,6 +103,26 @@ impl<'s> Normalizer<'s> {
         Ok(Ok(alone))
     }
 
+    /// The values that satisfy none of the alternatives that one may hold together with.
+    pub(crate) fn without_rivals(
+        &mut self,
+        node: NodeId,
+        branch: &OneOfBranch<'s>,
+    ) -> Result<NormalForm<'s>> {
+        let rivals = branch.others.iter().filter(|other| other.shares_objects);
+        let rivals: Vec<GoalId> = rivals.map(|other| other.fails).collect();
+        let together = self.algebra.goals.all(GoalId::ANY, &rivals);
+        let mut alone = self.norm_copy(together)?;
+        for other in branch.others.iter().filter(|other| !other.shares_objects) {
+            let fails = NormalForm { objects: NormalForm::any().objects, ..self.norm_copy(other.fails)? };
+            match self.conjoin(&alone, &fails) {
+                Ok(both) => alone = both,
+                Err(TooManyAlternatives) => self.too_many(node, Some("oneOf"))?,
+            }
+        }
+        Ok(alone)
+    }
+
     /// The same, with alternatives of objects that have nothing in common.
     fn without_others(
         &mut self,

@@ -78,6 +78,10 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<Evaluati
         let Some(value) = members.get(keyword).filter(|_| draft >= since) else { continue };
         let at = KeywordAt { node, members, keyword, value };
         let parts = match keyword {
+            "allOf" => {
+                cases = all_of(n, node, value, cases)?;
+                continue;
+            }
             "$ref" | "$dynamicRef" => {
                 let goal = n.reference(node, keyword, value)?;
                 goal_cases(n, goal)?
@@ -86,10 +90,9 @@ fn schema_cases<'s>(n: &mut Normalizer<'s>, node: NodeId) -> Result<Vec<Evaluati
                 let goal = n.reference(node, keyword, value)?;
                 goal_cases(n, goal)?
             }
-            "allOf" => all_of(n, node, value)?,
             "anyOf" => any_of(n, node, keyword, value)?,
             "oneOf" if n.options.one_of == OneOf::AsAnyOf => any_of(n, node, keyword, value)?,
-            "oneOf" => one_of(n, node, value)?,
+            "oneOf" => one_of(n, node, value, &cases)?,
             "if" => conditional(n, node, members, value)?,
             "dependentSchemas" | "dependencies" => dependent(n, at)?,
             _ => vec![EvaluationCase { norm: read(n, at)?, evaluated: Evaluated::nothing() }],
@@ -174,6 +177,8 @@ fn product<'s>(
     right: &[EvaluationCase<'s>],
 ) -> Result<Vec<EvaluationCase<'s>>> {
     let mut cases = Vec::new();
+    // Those of several conditions on one member exclude each other for the most part.
+    let are_many = left.len() > 1 && right.len() > 1;
     for one in left {
         for other in right {
             n.algebra.work.charge(one.evaluated.cost_beside(&other.evaluated));
@@ -186,7 +191,7 @@ fn product<'s>(
                     one.norm.clone()
                 }
             };
-            if !norm.is_never() {
+            if !norm.is_never() && !(are_many && n.surely_empty(&norm, MAX_PROOF_DEPTH)) {
                 cases.push(EvaluationCase { norm, evaluated });
             }
         }
@@ -210,8 +215,13 @@ fn bounded<'s>(
     Ok(())
 }
 
-fn all_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Result<Vec<EvaluationCase<'s>>> {
-    let mut cases = vec![EvaluationCase { norm: NormalForm::any(), evaluated: Evaluated::nothing() }];
+/// Some cases, and all branches. The cases tell those of the branches apart.
+fn all_of<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    value: &'s Value<'s>,
+    mut cases: Vec<EvaluationCase<'s>>,
+) -> Result<Vec<EvaluationCase<'s>>> {
     for branch in n.branches(node, "allOf", value)? {
         let parts = goal_cases(n, branch)?;
         cases = product(n, node, "allOf", &cases, &parts)?;
@@ -272,17 +282,23 @@ fn conjoin_cases<'s>(
     Ok((!is_empty).then(|| EvaluationCase { norm, evaluated: one.evaluated.or(&other.evaluated) }))
 }
 
-/// One branch, and none of those others that it may hold together with.
-fn one_of<'s>(n: &mut Normalizer<'s>, node: NodeId, value: &'s Value<'s>) -> Result<Vec<EvaluationCase<'s>>> {
-    let Some(branches) = n.viable_branches(node, value, &NormalForm::any())? else {
-        return Ok(vec![EvaluationCase { norm: NormalForm::any(), evaluated: Evaluated::ALL }]);
+/// One branch, and none of those others that it may hold together with beside the cases so far.
+fn one_of<'s>(
+    n: &mut Normalizer<'s>,
+    node: NodeId,
+    value: &'s Value<'s>,
+    beside: &[EvaluationCase<'s>],
+) -> Result<Vec<EvaluationCase<'s>>> {
+    let any = NormalForm::any();
+    let context = if let [case] = beside { &case.norm } else { &any };
+    let Some(branches) = n.viable_branches(node, value, context)? else {
+        return Ok(vec![EvaluationCase { norm: any, evaluated: Evaluated::ALL }]);
     };
     let mut all = Vec::new();
     for branch in branches {
-        let others: Vec<GoalId> = branch.others.iter().map(|other| other.fails).collect();
-        let exclusive = n.algebra.goals.all(GoalId::ANY, &others);
-        let alone = EvaluationCase { norm: n.norm_copy(exclusive)?, evaluated: Evaluated::nothing() };
         let parts = goal_cases(n, branch.goal)?;
+        let norm = n.without_rivals(node, &branch)?;
+        let alone = EvaluationCase { norm, evaluated: Evaluated::nothing() };
         all.extend(product(n, node, "oneOf", &parts, &[alone])?);
         bounded(n, node, "oneOf", &mut all)?;
     }
