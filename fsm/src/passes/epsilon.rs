@@ -12,16 +12,20 @@ use crate::pace::Pace;
 
 /// Edges that one state may gain beyond those that it loses.
 const ALLOWANCE: usize = 2;
-/// States that are looked at for one state. Keeps the pass linear.
+/// States that are looked at for one state.
 const MAX_MEMBERS: usize = 32;
+/// Edges that are looked at, in multiples of all. Keeps the pass linear: a choice of loops inside of a loop has a state
+/// with an edge to each, which all of them look through.
+const MAX_LOOKS: usize = 32;
 
 pub(crate) fn remove_epsilons(draft: &mut Draft, pace: &mut Pace<'_>) {
     let mut pass = EpsilonRemoval {
-        draft,
         entering: IdVec::default(),
         met: IdVec::default(),
         members: Vec::new(),
         disappears: Vec::new(),
+        looks: MAX_LOOKS.saturating_mul(draft.edges.len()),
+        draft,
     };
     pass.bypass_lone_epsilons(pace);
     pass.count_entering(pace);
@@ -32,6 +36,9 @@ pub(crate) fn remove_epsilons(draft: &mut Draft, pace: &mut Pace<'_>) {
     // already.
     for state in pass.draft.states.ids().rev().take_while(|&state| pace.goes_on_at(state)) {
         pass.close(state);
+        if pass.looks == 0 {
+            break;
+        }
     }
 }
 
@@ -50,6 +57,8 @@ struct EpsilonRemoval<'d> {
     members: Vec<DraftStateId>,
     /// The states that become unreachable once the state at hand is closed.
     disappears: Vec<bool>,
+    /// Edges that may be looked at still.
+    looks: usize,
 }
 
 impl EpsilonRemoval<'_> {
@@ -141,28 +150,34 @@ impl EpsilonRemoval<'_> {
     fn collect(&mut self, state: DraftStateId, budget: usize) -> bool {
         self.members.clear();
         self.met[state] = state;
-        let mut copied = 0;
+        let (mut copied, mut looks) = (0, 0);
         // A state that only disappearing states lead to disappears; the state at hand counts as one here.
         self.disappears.clear();
         let (mut from, mut from_disappears) = (state, true);
         let mut next = 0;
         loop {
-            for edge in self.draft.edges(from).filter(|edge| edge.label == Label::EPSILON) {
-                if std::mem::replace(&mut self.met[edge.to], state) == state {
+            for edge in self.draft.edges(from) {
+                looks += 1;
+                if edge.label != Label::EPSILON || std::mem::replace(&mut self.met[edge.to], state) == state {
                     continue;
                 }
                 let disappears = from_disappears && self.entering[edge.to] == 1;
                 self.members.push(edge.to);
                 self.disappears.push(disappears);
                 if !disappears {
-                    let edges = self.draft.edges(edge.to).filter(|edge| edge.label != Label::EPSILON);
+                    let edges = self.draft.edges(edge.to).inspect(|_| looks += 1);
+                    let edges = edges.filter(|edge| edge.label != Label::EPSILON);
                     copied += edges.take(budget + 1).map(becomes).sum::<usize>();
                 }
                 if copied > budget || self.members.len() > MAX_MEMBERS {
+                    self.looks = self.looks.saturating_sub(looks);
                     return false;
                 }
             }
-            let Some(&member) = self.members.get(next) else { return true };
+            let Some(&member) = self.members.get(next) else {
+                self.looks = self.looks.saturating_sub(looks);
+                return true;
+            };
             (from, from_disappears) = (member, self.disappears[next]);
             next += 1;
         }

@@ -276,6 +276,25 @@ fn one_pattern_under_many_lengths_is_read_once() {
     assert!(many < 3 * one, "one length takes {one} steps, eleven take {many}");
 }
 
+/// A loop of many loops has a state with an edge to each, and each leads back to it.
+#[test]
+fn loops_inside_of_a_loop_take_time_in_proportion() {
+    let seconds = |count: usize| {
+        let grammar = grammar(|builder| {
+            let any = builder.any_char();
+            let ways: Vec<ExprId> = (0..count).map(|_| builder.repeat(any, 0, None)).collect();
+            let way = builder.choice(ways);
+            builder.repeat(way, 0, None)
+        });
+        let start = std::time::Instant::now();
+        compile(&grammar, &CompileOptions::default()).unwrap();
+        start.elapsed().as_secs_f64()
+    };
+    let least = |count: usize| (0..3).map(|_| seconds(count)).fold(f64::INFINITY, f64::min);
+    let (few, many) = (least(500), least(5_000));
+    assert!(many < 40.0 * few, "500 take {few} s, 5,000 take {many} s");
+}
+
 #[test]
 fn shared_expressions_do_not_multiply_without_bound() {
     let grammar = grammar(|builder| {
