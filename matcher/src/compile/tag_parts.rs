@@ -33,6 +33,8 @@ pub(crate) struct PartCost {
     pub(crate) schemas: usize,
     /// Steps of work on intersections and complements.
     pub(crate) text_steps: usize,
+    /// States that were written for a tag that holds more than a schema.
+    pub(crate) states: usize,
 }
 
 /// The compiled text around tags.

@@ -238,6 +238,7 @@ impl<B: BuildBackend> Compiler<B> {
             interrupt: self.interrupt().clone(),
             schema_work: SharedWork::new(&options.json_schema.limits, bytes),
             text_steps: AtomicUsize::new(0),
+            states: AtomicUsize::new(0),
         }
     }
 
@@ -279,14 +280,26 @@ struct TagCompiler<B: BuildBackend> {
     interrupt: Interrupt,
     schema_work: SharedWork,
     text_steps: AtomicUsize,
+    /// States of tags that hold more than a schema.
+    states: AtomicUsize,
 }
 
 impl<B: BuildBackend> TagCompiler<B> {
     /// Adds the cost of a part to that of the others: one source may cost no more in many parts than in one.
-    fn pay(&self, PartCost { schemas, text_steps }: PartCost) -> Result<(), CompileError> {
+    fn pay(&self, PartCost { schemas, text_steps, states }: PartCost) -> Result<(), CompileError> {
         self.schema_work.take(schemas, 0).map_err(|error| Diagnostics::from(*error))?;
+        self.states.fetch_add(states, Ordering::Relaxed);
         let all = self.text_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
         Ok(self.automata.text.check_total(all)?)
+    }
+
+    /// The options for a tag that holds more than a schema. Together they take a part of the limits, because past that
+    /// the document goes the general way.
+    fn automata_of_tag(&self) -> CompileOptions {
+        let left = |limit: usize, used: &AtomicUsize| limit.saturating_sub(used.load(Ordering::Relaxed));
+        let text = self.automata.text;
+        let text = text.max_total_steps(left(text.max_total_steps / 4, &self.text_steps));
+        self.automata.clone().text(text).max_states(left(self.automata.max_states / 2, &self.states))
     }
 
     /// Whether another part may be compiled.
@@ -314,7 +327,7 @@ impl<B: BuildBackend> TagCompiler<B> {
             let report = (!report.entries().is_empty()).then(|| Arc::new(report));
             let BuildCost { text_steps, states, .. } = program.cost();
             let schemas = work.saturating_add(states.saturating_mul(WORK_PER_STATE));
-            let cost = PartCost { schemas, text_steps };
+            let cost = PartCost { schemas, text_steps, states: 0 };
             Ok(SchemaPart { program, report, cost })
         };
         let Some(key) = self.key(schema) else { return compile() };
@@ -367,8 +380,12 @@ impl<B: BuildBackend> TagCompiler<B> {
                 let parts = rest.schemas.iter().zip(whole);
                 let parts: Vec<LinkedProgram<'_>> =
                     parts.map(|(schema, program)| LinkedProgram::copied(schema.rule(), program)).collect();
-                let program = grammask_fsm::compile_with(&grammar, &self.automata, &parts).ok()?;
-                (Arc::new(DeferredProgram::from(Arc::new(program))), programs.len() as u64)
+                let program = grammask_fsm::compile_with(&grammar, &self.automata_of_tag(), &parts).ok()?;
+                let program = DeferredProgram::from(Arc::new(program));
+                let BuildCost { text_steps, states, .. } = program.cost();
+                cost.text_steps = cost.text_steps.saturating_add(text_steps);
+                cost.states = states;
+                (Arc::new(program), programs.len() as u64)
             }
         };
         let bytes = content.memory_usage();

@@ -352,6 +352,34 @@ fn objects_are_compiled_when_they_are_read() {
     }
 }
 
+/// Neither do its tags, whatever they hold: automata of texts that end before one of several ends are expensive.
+#[test]
+fn the_tags_of_a_source_share_limits() {
+    let text = |tag: usize, end: usize| {
+        let letter = |at: usize| char::from(b'a' + ((tag * 7 + end * 11 + at * at * (end + 3)) % 26) as u8);
+        (0..12).map(letter).collect::<String>()
+    };
+    let tags = |count: usize| {
+        let tags: Vec<Value> = (0..count)
+            .map(|at| {
+                let ends: Vec<String> = (0..10).map(|end| text(at, end)).collect();
+                json!({"begin": format!("<<{at}"), "content": {"type": "any_text", "max_chars": 10}, "end": ends})
+            })
+            .collect();
+        json!({"format": {"type": "triggered_tags", "triggers": ["<"], "tags": tags}}).to_string()
+    };
+    let compile = |count: usize, steps: usize| {
+        let automata = CompileOptions::default().text(TextLimits::default().max_total_steps(steps));
+        let compiler = Compiler::builder(vocabulary()).automata(automata).build();
+        compiler.structural_tag(&tags(count), &StructuralTagOptions::default())
+    };
+    let one = (1..).map(|power| 1 << power).find(|&steps| compile(1, steps).is_ok()).unwrap();
+    // One tag by itself may take a quarter of the limit, before all are compiled together.
+    compile(2, 8 * one).unwrap();
+    let error = compile(60, 8 * one).unwrap_err().to_string();
+    assert!(error.contains("steps of work"), "{error}");
+}
+
 /// One source costs no more in many schemas than in one: their work is counted together, whether they are known or not.
 #[test]
 fn the_schemas_of_a_source_share_limits() {
