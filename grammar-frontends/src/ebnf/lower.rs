@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::options::Dialect;
 use super::syntax::Syntax;
 use crate::diagnostic::{Diagnostic, closest};
-use crate::regex::{ClassesLeft, RegexLimits};
+use crate::regex::{PatternBudget, RegexLimits};
 
 /// Builds expressions, and reports names that no rule has.
 pub(super) struct ExpressionLowering<'a> {
@@ -26,8 +26,8 @@ pub(super) struct ExpressionLowering<'a> {
     pub(super) max_reports: usize,
     /// Bounds on each pattern.
     pub(super) regex: RegexLimits,
-    /// Large classes that patterns may still have.
-    pub(super) classes_left: ClassesLeft,
+    /// The costly parts that patterns may still have.
+    pub(super) pattern_budget: PatternBudget,
     /// Most chunks of one `Substring`.
     pub(super) chunks: usize,
 }

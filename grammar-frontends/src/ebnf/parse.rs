@@ -13,7 +13,7 @@ use super::syntax::{self, Body};
 use super::token::{self, Continue, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::language::define_bounded;
-use crate::regex::{ClassesLeft, RegexLimits};
+use crate::regex::{PatternBudget, RegexLimits};
 
 /// Reads a grammar.
 ///
@@ -311,7 +311,7 @@ fn build(
         reports: Vec::new(),
         max_reports: reports.limit,
         regex: RegexLimits::default(),
-        classes_left: ClassesLeft::new(&RegexLimits::default()),
+        pattern_budget: PatternBudget::new(&RegexLimits::default()),
         chunks: options.limits.chunks,
     };
     // The names of rules whose options need a regular body, with the options.

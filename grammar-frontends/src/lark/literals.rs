@@ -81,8 +81,8 @@ impl Scope<'_, '_> {
     pub(super) fn regex(&mut self, span: Span) -> Result<ExprId, Fault> {
         let (pattern, case) = self.flagged(span)?;
         let options = self.regex_options(case);
-        let Shared { builder, classes_left, .. } = &mut *self.shared;
-        regex::compile_next(builder, &pattern, &options, classes_left).map_err(|diagnostics| {
+        let Shared { builder, pattern_budget, .. } = &mut *self.shared;
+        regex::compile_next(builder, &pattern, &options, pattern_budget).map_err(|diagnostics| {
             let first = diagnostics.iter().next();
             let message = first.map_or("", |first| first.message());
             let hint = first.and_then(|first| first.hint()).unwrap_or("correct the pattern");

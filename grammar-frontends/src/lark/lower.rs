@@ -17,7 +17,7 @@ use crate::json::JsonValue;
 use crate::json_schema::value_syntax::ValueSyntax;
 use crate::json_schema::{self, SharedWork};
 use crate::language::{at_most, shortest, substring};
-use crate::regex::{self, ClassesLeft, RegexOptions};
+use crate::regex::{self, PatternBudget, RegexOptions};
 
 /// The state that all sources of one grammar share.
 pub(super) struct Shared<'o> {
@@ -27,11 +27,11 @@ pub(super) struct Shared<'o> {
     pub(super) named: HashMap<&'o str, RuleId>,
     /// Grammars with names that are written in Lark and were named, but not read yet.
     pub(super) unread: Vec<(&'o str, &'o str, RuleId)>,
-    /// Large classes that patterns may still have.
-    pub(super) classes_left: ClassesLeft,
+    /// The costly parts that patterns may still have.
+    pub(super) pattern_budget: PatternBudget,
     pub(super) schema_work: SharedWork,
-    /// How many ends of rules were written out.
-    pub(super) ends: usize,
+    /// How many ends of rules were written out, and the steps that are left for that.
+    pub(super) ends: (usize, usize),
     /// How many parts of rules that carry a number were written out.
     pub(super) written_out: usize,
     /// The warnings of schemas with their lines, each once.

@@ -9,11 +9,12 @@ use super::commit::Leaf;
 use super::fault::Fault;
 use super::lower::{self, Shared, SourceOrigin};
 use super::options::{LarkOptions, MAX_NESTING, NamedGrammar};
+use super::terminator::MAX_ALL_STEPS;
 use super::{commit, syntax, token};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::json_schema::SharedWork;
 use crate::language::define_bounded;
-use crate::regex::ClassesLeft;
+use crate::regex::PatternBudget;
 
 /// Reads a grammar. Its root is `root`.
 ///
@@ -77,9 +78,9 @@ fn read_all<'o>(
         options,
         named: HashMap::new(),
         unread: Vec::new(),
-        classes_left: ClassesLeft::new(&options.regex),
+        pattern_budget: PatternBudget::new(&options.regex),
         schema_work: SharedWork::new(&options.json_schema.limits, source.len()),
-        ends: 0,
+        ends: (0, MAX_ALL_STEPS),
         written_out: 0,
         warnings: IndexSet::new(),
         unplaced_warnings: Vec::new(),

@@ -4,9 +4,9 @@ use grammask_grammar_ir::{ExprId, RuleOptions, Span};
 
 use super::attributes::Attributes;
 use super::fault::Fault;
-use super::lower::{Languages, Scope};
+use super::lower::{Languages, Scope, Shared};
 use super::syntax::RuleSyntax;
-use super::terminator::Terminator;
+use super::terminator::{EndBudget, Terminator};
 use super::token::Sort;
 use crate::language::{at_most, shortest};
 
@@ -88,16 +88,23 @@ impl Scope<'_, '_> {
             let (text, case) = self.decoded(span)?;
             return Ok(Some(Terminator::of_text(&text, case)));
         }
-        self.shared.ends += 1;
+        self.shared.ends.0 += 1;
         let limit = self.shared.options.limits.ends;
-        if self.shared.ends > limit {
+        if self.shared.ends.0 > limit {
             let message = format!("more than {limit} rules say which part of their text is their end");
             let hint = "end them with strings, or raise the limit `ends`";
             return Err(Fault::new("lark/limit", message, hint, span));
         }
         let (pattern, case) = self.flagged(span)?;
+        let options = self.regex_options(case);
+        let Shared { pattern_budget: patterns, ends: (_, steps), .. } = &mut *self.shared;
         // Errors in the pattern are reported where it is read as an expression.
-        Ok(Terminator::of_pattern(&pattern, &self.regex_options(case)))
+        let found = Terminator::of_pattern(&pattern, &options, &mut EndBudget { patterns, steps });
+        if self.shared.ends.1 == 0 {
+            let message = "it takes too much work to say which part of their text is the end of rules";
+            return Err(Fault::new("lark/limit", message, "end them with strings", span));
+        }
+        Ok(found)
     }
 
     /// The texts before an end with their bounds, and the end after them, if they do not depend on the end.

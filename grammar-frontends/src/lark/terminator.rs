@@ -23,7 +23,7 @@ use grammask_grammar_ir::{CharRange, ExprId, GrammarBuilder};
 
 use super::literals::cases_of;
 use crate::language::shortest;
-use crate::regex::{self, LetterCase, RegexOptions};
+use crate::regex::{self, LetterCase, PatternBudget, RegexOptions};
 
 /// Most forms that are written out.
 const MAX_FORMS: usize = 64;
@@ -33,6 +33,15 @@ const MAX_FORM_CHARS: u32 = 128;
 const MAX_COMPARED: usize = 1024;
 /// Steps spent on the automaton of an end, some 10 ns each.
 const MAX_STEPS: usize = 500_000;
+
+/// Steps spent on the ends of all rules of a source.
+pub(super) const MAX_ALL_STEPS: usize = 20 * MAX_STEPS;
+
+/// The work that the ends of rules may still take.
+pub(super) struct EndBudget<'a> {
+    pub(super) patterns: &'a mut PatternBudget,
+    pub(super) steps: &'a mut usize,
+}
 
 /// Each character of a form is one of a class; its ranges ascend.
 type Form = Vec<Vec<CharRange>>;
@@ -53,16 +62,21 @@ impl Terminator {
 
     /// The forms of a pattern that a rule can end with; `None` where there are too many to write out. A rule ends with
     /// the first text that it can end with, so that what only goes on such a text (the second `;` of `;+`) is none.
-    pub(super) fn of_pattern(pattern: &str, options: &RegexOptions) -> Option<Self> {
+    pub(super) fn of_pattern(
+        pattern: &str,
+        options: &RegexOptions,
+        budget: &mut EndBudget<'_>,
+    ) -> Option<Self> {
         let mut builder = GrammarBuilder::new();
-        let end = regex::compile_into(&mut builder, pattern, options).ok()?;
+        let end = regex::compile_next(&mut builder, pattern, options, budget.patterns).ok()?;
         let end = shortest(&mut builder, end);
         let root = builder.add_rule("root", end).ok()?;
         let grammar = builder.finish(root).ok()?;
-        let limits = TextLimits::default().max_steps(MAX_STEPS);
-        let automaton =
-            TextAutomaton::from_expr(&grammar, grammar.rule(grammar.root()).body(), &limits).ok()?;
-        automaton.rows(MAX_FORMS, MAX_FORM_CHARS).map(Self)
+        let limits = TextLimits::default().max_steps(MAX_STEPS.min(*budget.steps));
+        let body = grammar.rule(grammar.root()).body();
+        let (automaton, steps) = TextAutomaton::from_expr_counted(&grammar, body, &limits);
+        *budget.steps = budget.steps.saturating_sub(steps);
+        automaton.ok()?.rows(MAX_FORMS, MAX_FORM_CHARS).map(Self)
     }
 
     /// The ends by how many bytes they have, long ones first. `None` where characters of several lengths make too many

@@ -4,7 +4,7 @@ use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, Span};
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::hir::translate::TranslatorBuilder;
 
-use super::options::{ClassesLeft, Dialect, Groups, LetterCase, MAX_NESTING, RegexOptions};
+use super::options::{Dialect, Groups, LetterCase, MAX_NESTING, PatternBudget, RegexOptions};
 use super::translated::Translated;
 use super::{anchors, assertions, ecma, negated_classes, refusal};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -13,8 +13,17 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 ///
 /// A pattern that matches no text (`a^b`) gives a root that matches nothing.
 pub fn parse(pattern: &str, options: &RegexOptions) -> Result<Grammar, Diagnostics> {
+    parse_next(pattern, options, &mut PatternBudget::new(&options.limits))
+}
+
+/// As [`parse`], for one of the patterns of a source.
+pub(crate) fn parse_next(
+    pattern: &str,
+    options: &RegexOptions,
+    pattern_budget: &mut PatternBudget,
+) -> Result<Grammar, Diagnostics> {
     let mut builder = GrammarBuilder::new();
-    let body = compile_into(&mut builder, pattern, options)?;
+    let body = compile_next(&mut builder, pattern, options, pattern_budget)?;
     builder
         .add_rule("root", body)
         .and_then(|root| builder.finish(root))
@@ -28,7 +37,7 @@ pub fn compile_into(
     pattern: &str,
     options: &RegexOptions,
 ) -> Result<ExprId, Diagnostics> {
-    compile_next(builder, pattern, options, &mut ClassesLeft::new(&options.limits))
+    compile_next(builder, pattern, options, &mut PatternBudget::new(&options.limits))
 }
 
 /// As [`compile_into`], for one of the patterns of a source.
@@ -36,9 +45,9 @@ pub(crate) fn compile_next(
     builder: &mut GrammarBuilder,
     pattern: &str,
     options: &RegexOptions,
-    classes_left: &mut ClassesLeft,
+    pattern_budget: &mut PatternBudget,
 ) -> Result<ExprId, Diagnostics> {
-    let options = &classes_left.limit(options);
+    let options = &pattern_budget.limit(options);
     let limits = &options.limits;
     if pattern.len() > limits.pattern_bytes {
         return Err(refusal::limit(
@@ -49,7 +58,9 @@ pub(crate) fn compile_next(
     }
     let translated = match options.dialect {
         Dialect::Perl => Translated::identity(pattern),
-        Dialect::Ecma => ecma::translate(pattern, options.groups, options.letter_case)?,
+        Dialect::Ecma => {
+            ecma::translate(pattern, options.groups, options.letter_case, &mut pattern_budget.complements)?
+        }
     };
     let refuse = |diagnostic: refusal::Refusal| diagnostic.into_diagnostic(&translated, pattern);
     let mut ast = ParserBuilder::new()
@@ -62,7 +73,7 @@ pub(crate) fn compile_next(
         // These take more work.
         refusal::check_ast(&ast, options).map_err(refuse)?;
     }
-    classes_left.take(flags.classes);
+    pattern_budget.take(flags.classes, flags.folded);
     let boundary = flags.word_boundary.map(|(start, end)| translated.original(start, end));
     let assertion = translated.look_ahead.or(boundary);
     if let (Some(place), Groups::Captured) = (assertion, options.groups) {

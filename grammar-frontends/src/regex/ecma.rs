@@ -21,10 +21,11 @@ use super::translated::Translated;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// Rewrites an ECMA-262 pattern.
-pub(super) fn translate(
-    pattern: &str,
+pub(super) fn translate<'p>(
+    pattern: &'p str,
     groups: Groups,
     letter_case: LetterCase,
+    complements: &'p mut HashMap<Box<str>, Option<String>>,
 ) -> Result<Translated, Diagnostics> {
     let mut translator = Translator {
         pattern,
@@ -37,7 +38,7 @@ pub(super) fn translate(
         look_ahead: None,
         look_ahead_groups: 0,
         groups,
-        complements: HashMap::default(),
+        complements,
     };
     while translator.position < pattern.len() {
         translator.token = translator.position;
@@ -77,7 +78,7 @@ const ANY: &str = "[\\x00-\\x{10FFFF}]";
 const SURROGATES: [&str; 6] =
     ["Cs", "Surrogate", "gc=Cs", "gc=Surrogate", "General_Category=Cs", "General_Category=Surrogate"];
 const NEVER: &str = "[^\\x00-\\x{10FFFF}]";
-/// Most properties whose complements are folded: each takes a walk over up to 1.1 million characters.
+/// Most properties of one source whose complements are folded: each takes a walk over up to 1.1 million characters.
 const MAX_COMPLEMENTS: usize = 32;
 /// Longest text in which complements are written out.
 const MAX_TEXT: usize = 1 << 20;
@@ -101,7 +102,7 @@ struct Translator<'p> {
     /// Whether groups keep their names.
     groups: Groups,
     /// By the names of properties: see [`complement`].
-    complements: HashMap<&'p str, Option<String>>,
+    complements: &'p mut HashMap<Box<str>, Option<String>>,
 }
 
 /// The meaning of an escape.
@@ -520,11 +521,11 @@ impl<'p> Translator<'p> {
         }
         if letter == 'P' && self.modes().ignores_case {
             let known = self.complements.len();
-            let set = self.complements.entry(name).or_insert_with(|| complement(name)).clone();
+            let set = self.complements.entry(name.into()).or_insert_with(|| complement(name)).clone();
             if known == MAX_COMPLEMENTS && self.complements.len() > known
                 || set.as_ref().is_some_and(|set| self.text.len() + set.len() > MAX_TEXT)
             {
-                let message = "the pattern ignores case in too many complements of properties";
+                let message = "case is ignored in too many complements of properties";
                 return self.refuse("regex/limit", message, "name the property that is meant: `\\p{..}`");
             }
             if let Some(set) = set {

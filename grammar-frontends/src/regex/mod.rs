@@ -38,7 +38,7 @@ mod options;
 mod refusal;
 mod translated;
 
-pub(crate) use compile::compile_next;
 pub use compile::{compile_into, parse};
-pub(crate) use options::ClassesLeft;
+pub(crate) use compile::{compile_next, parse_next};
+pub(crate) use options::PatternBudget;
 pub use options::{Dialect, Groups, LetterCase, Matching, RegexLimits, RegexOptions};

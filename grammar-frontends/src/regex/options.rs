@@ -1,5 +1,6 @@
 //! How a pattern is read, and bounds on it.
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::setters;
 
 /// How a pattern is read.
@@ -90,7 +91,8 @@ pub struct RegexLimits {
     /// default. Each is up to some 800 ranges. All patterns of one grammar may have 5,000, or as many as this.
     pub unicode_classes: usize,
     /// Most characters that case folding may have to look up, where case is ignored; 40 million by default,
-    /// some 300 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million.
+    /// some 300 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million. All
+    /// patterns of one grammar may have twice as many.
     pub folded_characters: usize,
     /// Most expressions in the grammar that results, counted as a tree; 500,000 by default. Only anchors in
     /// the middle of a pattern make it grow faster than the pattern.
@@ -120,27 +122,41 @@ setters! { RegexLimits {
     expressions: usize,
 } }
 
-/// Large Unicode classes that the patterns of one source may still have. One takes up to 0.2 ms to write where case is
-/// ignored, and a source of a megabyte has room for tens of thousands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClassesLeft(usize);
+/// The costly parts that the patterns of one source may still have: a source of a megabyte has room for tens of thousands of
+/// each.
+#[derive(Debug)]
+pub(crate) struct PatternBudget {
+    /// Large Unicode classes. One takes up to 0.2 ms to write where case is ignored.
+    classes: usize,
+    /// Characters that case folding looks up, some 8 ns each.
+    folded: usize,
+    /// Complements of properties where case is ignored, by the names of these; `None` where it is the same as ever.
+    pub(super) complements: HashMap<Box<str>, Option<String>>,
+}
 
-impl ClassesLeft {
-    const MAX: usize = 5_000;
+impl PatternBudget {
+    const MAX_CLASSES: usize = 5_000;
 
     /// For a source whose patterns have these limits.
     pub(crate) fn new(limits: &RegexLimits) -> Self {
-        Self(Self::MAX.max(limits.unicode_classes))
+        Self {
+            classes: Self::MAX_CLASSES.max(limits.unicode_classes),
+            folded: limits.folded_characters.saturating_mul(2),
+            complements: HashMap::default(),
+        }
     }
 
     /// The options for its next pattern.
-    pub(super) fn limit(self, options: &RegexOptions) -> RegexOptions {
+    pub(super) fn limit(&self, options: &RegexOptions) -> RegexOptions {
         let mut options = options.clone();
-        options.limits.unicode_classes = options.limits.unicode_classes.min(self.0);
+        let limits = &mut options.limits;
+        limits.unicode_classes = limits.unicode_classes.min(self.classes);
+        limits.folded_characters = limits.folded_characters.min(self.folded);
         options
     }
 
-    pub(super) fn take(&mut self, classes: usize) {
-        self.0 = self.0.saturating_sub(classes);
+    pub(super) fn take(&mut self, classes: usize, folded: usize) {
+        self.classes = self.classes.saturating_sub(classes);
+        self.folded = self.folded.saturating_sub(folded);
     }
 }

@@ -179,6 +179,8 @@ pub(super) struct Flags {
     pub(super) word_boundary: Option<(usize, usize)>,
     /// Large Unicode classes.
     pub(super) classes: usize,
+    /// Characters in classes that case folding walks over, at most.
+    pub(super) folded: usize,
 }
 
 impl Flags {
@@ -198,24 +200,20 @@ impl Flags {
 /// Refuses what large classes would cost, and notes word boundaries and the multi-line flag. `regex-syntax` loses the places
 /// of these in its next step.
 pub(super) fn check_ast(ast: &Ast, options: &RegexOptions) -> Result<Flags, Refusal> {
-    let checker = Checker {
-        flags: Flags::default(),
-        letter_case: options.letter_case,
-        folded: 0,
-        limits: &options.limits,
-    };
+    let checker =
+        Checker { flags: Flags::default(), letter_case: options.letter_case, limits: &options.limits };
     ast::visit(ast, checker)
 }
 
 /// More characters than any class holds.
 const MAX_CLASS_CHARS: usize = 0x11_0000;
+/// More characters than `\w` holds, which is the largest class of its kind.
+const MAX_WORD_CHARS: usize = 160_000;
 
 struct Checker<'o> {
     flags: Flags,
     /// Whether case may be ignored from here on.
     letter_case: LetterCase,
-    /// Characters in classes that case folding walks over, at most.
-    folded: usize,
     limits: &'o RegexLimits,
 }
 
@@ -238,12 +236,31 @@ impl Checker<'_> {
         if self.letter_case == LetterCase::Exact {
             return Ok(());
         }
-        self.folded = self.folded.saturating_add(characters);
-        if self.folded <= self.limits.folded_characters {
+        self.flags.folded = self.flags.folded.saturating_add(characters);
+        if self.flags.folded <= self.limits.folded_characters {
             return Ok(());
         }
         let hint = "list both cases (`[Aa]`), use smaller classes, or raise `folded_characters`";
         Err(Refusal::new("regex/limit", "the pattern ignores case in too many large classes", hint, span))
+    }
+
+    /// A property that is folded so often. It is complemented last.
+    fn count_folded_property(&mut self, class: &ast::ClassUnicode, times: usize) -> Result<(), Refusal> {
+        if self.letter_case == LetterCase::Exact {
+            return Ok(());
+        }
+        let translated = hir::translate::Translator::new().translate("", &Ast::class_unicode(class.clone()));
+        let ranges = match translated.as_ref().map(hir::Hir::kind) {
+            Ok(hir::HirKind::Class(hir::Class::Unicode(class))) => class.ranges(),
+            _ => &[],
+        };
+        let size = ranges.iter().map(hir::ClassUnicodeRange::len).sum::<usize>();
+        let characters = match (class.is_negated(), times) {
+            (false, _) => times * size,
+            (true, 1) => MAX_CLASS_CHARS.saturating_sub(size),
+            (true, _) => MAX_CLASS_CHARS,
+        };
+        self.count_folded(characters, &class.span)
     }
 
     fn note_flags(&mut self, flags: &ast::Flags) {
@@ -288,7 +305,7 @@ impl ast::Visitor for Checker<'_> {
             }
             Ast::ClassUnicode(class) => {
                 self.count_class(&class.span)?;
-                self.count_folded(MAX_CLASS_CHARS, &class.span)?;
+                self.count_folded_property(class, 1)?;
             }
             Ast::ClassPerl(class) => self.count_class(&class.span)?,
             _ => {}
@@ -300,11 +317,13 @@ impl ast::Visitor for Checker<'_> {
         match item {
             ClassSetItem::Unicode(class) => {
                 self.count_class(&class.span)?;
-                self.count_folded(MAX_CLASS_CHARS, &class.span)
+                // By itself, and with the class that it stands in.
+                self.count_folded_property(class, 2)
             }
             ClassSetItem::Perl(class) => {
                 self.count_class(&class.span)?;
-                self.count_folded(MAX_CLASS_CHARS, &class.span)
+                let characters = if class.negated { MAX_CLASS_CHARS } else { 2 * MAX_WORD_CHARS };
+                self.count_folded(characters, &class.span)
             }
             ClassSetItem::Range(range) => {
                 let characters = (range.end.c as usize).saturating_sub(range.start.c as usize) + 1;

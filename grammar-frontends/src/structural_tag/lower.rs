@@ -29,7 +29,7 @@ use crate::diagnostic::Diagnostics;
 use crate::diagnostic::Result;
 use crate::ebnf;
 use crate::json_schema::{Compiled, SharedWork};
-use crate::regex::{self, ClassesLeft, Dialect, RegexLimits, RegexOptions};
+use crate::regex::{self, Dialect, PatternBudget, RegexLimits, RegexOptions};
 
 /// The grammar of a format, and the warnings of its schemas.
 pub(super) fn lower(
@@ -123,8 +123,8 @@ struct FormatLowering<'o> {
     /// Patterns that were lowered; the number of a call is one for every tool.
     patterns: HashMap<Box<str>, ExprId>,
     gap: Gap,
-    /// Large classes that patterns may still have.
-    classes_left: ClassesLeft,
+    /// The costly parts that patterns may still have.
+    pattern_budget: PatternBudget,
 }
 
 impl<'o> FormatLowering<'o> {
@@ -140,7 +140,7 @@ impl<'o> FormatLowering<'o> {
             grammars: HashMap::default(),
             patterns: HashMap::default(),
             gap: Gap::None,
-            classes_left: ClassesLeft::new(&RegexLimits::default()),
+            pattern_budget: PatternBudget::new(&RegexLimits::default()),
         }
     }
 
@@ -717,7 +717,7 @@ impl<'o> FormatLowering<'o> {
             return Ok(expr);
         }
         let options = RegexOptions { dialect: Dialect::Ecma, ..RegexOptions::default() };
-        let expr = regex::compile_next(&mut self.builder, pattern, &options, &mut self.classes_left)
+        let expr = regex::compile_next(&mut self.builder, pattern, &options, &mut self.pattern_budget)
             .map_err(|errors| embedded(errors, &place.key("pattern"), "the pattern"))?;
         self.patterns.insert(pattern.into(), expr);
         Ok(expr)

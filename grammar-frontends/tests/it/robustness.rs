@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use grammask_grammar_frontends::regex::{Dialect, RegexLimits, RegexOptions};
-use grammask_grammar_frontends::{Color, Diagnostics, ebnf, gbnf, json_schema, regex};
+use grammask_grammar_frontends::{Color, Diagnostics, ebnf, gbnf, json_schema, lark, regex};
 use grammask_oracle::random::Rng;
 use proptest::prelude::*;
 
@@ -249,4 +249,15 @@ fn schemas_that_refer_to_themselves_fit_small_stacks() {
     let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(compile_all).unwrap();
     let compiled = thread.join().unwrap();
     assert!(compiled > 200, "{compiled} of 400 schemas compile");
+}
+
+/// The ends of all rules of a grammar share a limit on what it takes to write them out.
+#[test]
+fn ends_of_rules_share_a_limit() {
+    let rules: String =
+        (0..60).map(|at| format!("x{at}[stop=/[ab]*a[ab]{{11}}{at}c/, max_tokens=5]: /[^<]*/\n")).collect();
+    let names: Vec<String> = (0..60).map(|at| format!("x{at}")).collect();
+    let source = format!("start: {}\n{rules}", names.join(" | "));
+    let error = lark::parse(&source, &lark::LarkOptions::default()).unwrap_err();
+    assert!(error.iter().any(|found| found.message().contains("too much work")), "{error}");
 }

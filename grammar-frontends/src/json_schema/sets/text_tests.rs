@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostics;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::document::nodes::Document;
 use crate::json_schema::work::Work;
-use crate::regex::{self, RegexOptions};
+use crate::regex::{self, PatternBudget, RegexLimits, RegexOptions};
 
 /// An interned condition on decoded texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,6 +115,8 @@ pub(crate) struct TextTests<'s> {
     answers: RefCell<HashMap<(TestId, Approximation), HashMap<Box<str>, bool>>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
+    /// The costly parts that patterns may still have.
+    pattern_budget: PatternBudget,
     work: Work,
 }
 
@@ -130,6 +132,7 @@ impl<'s> TextTests<'s> {
             weights: RefCell::default(),
             answers: RefCell::default(),
             undecided: Cell::default(),
+            pattern_budget: PatternBudget::new(&RegexLimits::default()),
             work,
         }
     }
@@ -145,7 +148,7 @@ impl<'s> TextTests<'s> {
             return Ok(known);
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
-        let grammar = regex::parse(pattern, &options)?;
+        let grammar = regex::parse_next(pattern, &options, &mut self.pattern_budget)?;
         let id = self.push(TestKind::Pattern { grammar: Box::new(grammar), pattern: pattern.into() });
         self.patterns.insert(key, id);
         Ok(id)
