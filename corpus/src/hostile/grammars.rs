@@ -29,7 +29,7 @@ const BODIES: [(&str, &str); 12] = [
 ];
 
 /// Grammars of EBNF and GBNF whose only rule, or whose rules in a way of their own, grow.
-const SINGLE: [(&str, [usize; 3], &str); 38] = [
+const SINGLE: [(&str, [usize; 3], &str); 40] = [
     ("random literals", [3_000, 30_000, 300_000], "root ::= «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("cubes of cubes", [30, 300, 3_000], "root ::= r0\n«r§ ::= \"\" | \"a\" | r¤ r¤ r¤\n»"),
     ("dense pairs", [20, 60, 200], "root ::= r0\n«r§ ::= \"a\" | ⟨r† r¤¦ | ⟩\n»"),
@@ -40,6 +40,8 @@ const SINGLE: [(&str, [usize; 3], &str); 38] = [
     ("classes", [1_000, 10_000, 100_000], "root ::= «[a-y]‖ »"),
     ("optional classes", [100, 1_000, 10_000], "root ::= «[a-z]?‖ »"),
     ("starred classes", [100, 1_000, 10_000], "root ::= «[a-z]*‖ »"),
+    ("choice of stars", [300, 3_000, 30_000], "root ::= («[^]*‖ | »)*"),
+    ("choice of starred literals", [300, 3_000, 30_000], "root ::= («\"a§\"*‖ | »)*"),
     ("choice of repeats", [30, 300, 3_000], "root ::= («\"a\"{1,9§} \"b\"‖ | »)*"),
     ("choice of prefixes", [100, 1_000, 10_000], "root ::= «\"a\"{§} \"b§\"‖ | »"),
     ("empty literals", [10_000, 100_000, 1_000_000], "root ::= «\"\" »\"a\""),
@@ -144,13 +146,14 @@ const OPERATORS: [(&str, [usize; 3], &str); 29] = [
 ];
 
 /// Constructs that Lark's notation alone has.
-const LARK: [(&str, [usize; 3], &str); 28] = [
+const LARK: [(&str, [usize; 3], &str); 29] = [
     ("random literals", [3_000, 30_000, 300_000], "start: «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("terminals", [300, 3_000, 30_000], "start: («T§‖ | »)+\n«T§: /[a-z]+§/\n»"),
     ("ignored terminals", [30, 300, 3_000], "start: («T§‖ | »)+\n«T§: \"a§\"\n»«%ignore T§\n»"),
     ("intersected terminals", [30, 300, 3_000], "start: «T§‖ | »\n«T§: /[a-z]+/ & ~/.*a§.*/\n»"),
     ("chain of terminals", [100, 1_000, 10_000], "start: T0\n«T§: \"a\" T¶?\n»T§: \"b\""),
     ("doubled terminals", [5, 20, 100], "start: T0\n«T§: T¶ T¶\n»T§: \"a\"?"),
+    ("stop patterns", [10, 100, 1_000], "start: «x§‖ | »\n«x§[stop=/[ab]*a[ab]{11}§c/, capture]: /[^<]*/\n»"),
     ("captures of nothing", [400, 4_000, 40_000], "start: «r§‖ »\n«r§[capture]: /[a-z]*/\n»"),
     ("nested groups", [20, 199, 10_000], "start: «(»\"a\"«)*»"),
     ("nested options", [20, 199, 10_000], "start: «[\"a\" »\"b\"«]»"),

@@ -82,7 +82,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 53] = [
+const SINGLE: [(&str, [usize; 3], &str); 58] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -164,6 +164,31 @@ const SINGLE: [(&str, [usize; 3], &str); 53] = [
         "long name",
         [10_000, 100_000, 1_000_000],
         r#"{"type":"object","properties":{"«a»":{}},"required":["«a»"]}"#,
+    ),
+    (
+        "folded classes",
+        [3, 30, 100],
+        r#"{"type":"object","properties":{«"p§":{"pattern":"(?i:⟨[Ā-\\u{10FFFF}]¦⟩)§"}‖,»}}"#,
+    ),
+    (
+        "folded complements",
+        [10, 100, 1_000],
+        r#"{"type":"object","properties":{«"p§":{"pattern":"(?i:\\P{Lu}§)"}‖,»}}"#,
+    ),
+    (
+        "classes in patterns",
+        [10, 100, 1_000],
+        r#"{"type":"object","properties":{«"p§":{"pattern":"⟨\\p{L}k¦⟩§"}‖,»}}"#,
+    ),
+    (
+        "steps with a fraction",
+        [10, 100, 1_000],
+        r#"{"type":"object","properties":{«"p§":{"type":"number","multipleOf":¶.5}‖,»}}"#,
+    ),
+    (
+        "steps beside long bounds",
+        [3, 30, 300],
+        r#"{"type":"object","properties":{«"p§":{"multipleOf":¶,"minimum":¶e30,"maximum":¶e380}‖,»}}"#,
     ),
     ("long pattern", [1_000, 10_000, 60_000], r#"{"pattern":"«a»"}"#),
     (

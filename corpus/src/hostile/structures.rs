@@ -54,7 +54,7 @@ const HOLDERS: [(&str, &str); 7] = [
 
 const TEXTS: [usize; 3] = [1_000, 40_000, 1_000_000];
 
-const SINGLE: [(&str, [usize; 3], &str); 28] = [
+const SINGLE: [(&str, [usize; 3], &str); 30] = [
     (
         "random texts excluded",
         [1_000, 10_000, 100_000],
@@ -64,6 +64,16 @@ const SINGLE: [(&str, [usize; 3], &str); 28] = [
         "random ends",
         [100, 1_000, 10_000],
         r#"{"format":{"type":"tag","begin":"<a>","content":{"type":"any_text"},"end":[«"λλλλλλλλλλλλ"‖,»]}}"#,
+    ),
+    (
+        "tags of several ends",
+        [3, 30, 100],
+        r#"{"format":{"type":"triggered_tags","triggers":["<"],"tags":[«{"begin":"<<a§","content":{"type":"any_text","max_chars":10},"end":[⟨"λλλλλλλλλλλλ"¦,⟩]}‖,»]}}"#,
+    ),
+    (
+        "tags of classes",
+        [10, 100, 1_000],
+        r#"{"format":{"type":"triggered_tags","triggers":["<"],"tags":[«{"begin":"<<a§","content":{"type":"regex","pattern":"⟨\\p{L}k¦⟩§"},"end":"</a>"}‖,»]}}"#,
     ),
     (
         "long begin",

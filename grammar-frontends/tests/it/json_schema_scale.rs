@@ -102,6 +102,55 @@ fn long_tuples_and_constants() {
     assert!(rules(r#"{"type":"string","maxLength":4000000000}"#) < 20);
 }
 
+/// Conditions on the numbers of one object are written one after the other, and each is paid for before the next one.
+#[test]
+fn steps_of_many_members_are_refused_where_the_limit_is_reached() {
+    let members: Vec<String> =
+        (1..=500).map(|step| format!(r#""p{step}":{{"type":"number","multipleOf":{step}.5}}"#)).collect();
+    let schema = format!(r#"{{"type":"object","properties":{{{}}}}}"#, members.join(","));
+    let mut options = JsonSchemaOptions::default();
+    options.limits.expressions = 50_000;
+    let error = compile(&schema, &options).unwrap_err();
+    let place = error.iter().next().unwrap().pointer().unwrap_or_default().to_owned();
+    let reached: usize = place.trim_start_matches("/properties/p").parse().unwrap_or(usize::MAX);
+    assert!(reached < 100, "{place}: {error}");
+}
+
+/// The patterns of one schema share the limits on what case folding and large classes cost.
+#[test]
+fn patterns_of_one_schema_share_limits() {
+    let schema = |pattern: &str, members: usize| {
+        let members: Vec<String> =
+            (0..members).map(|at| format!(r#""p{at}":{{"pattern":"{pattern}{at}"}}"#)).collect();
+        format!(r#"{{"properties":{{{}}}}}"#, members.join(","))
+    };
+    let folded = format!("(?i:{})", r"[Ā-\\u{10FFFF}]".repeat(10));
+    let classes = r"\\p{L}k".repeat(1_500);
+    for (pattern, message) in
+        [(folded.as_str(), "ignores case in too many large classes"), (classes.as_str(), "Unicode classes")]
+    {
+        compile(&schema(pattern, 1), &JsonSchemaOptions::default()).unwrap();
+        let error = compile(&schema(pattern, 8), &JsonSchemaOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    // One complement is folded once, however often it is named.
+    compile(&schema(r"(?i:\\P{Lu})", 40), &JsonSchemaOptions::default()).unwrap();
+    let names =
+        ["Lu", "Ll", "Lt", "L", "M", "N", "Greek", "Latin", "Cyrillic", "Coptic", "Deseret", "Cherokee"];
+    let spelled = ["", "gc=", "General_Category=", "Script=", "sc=", "Script_Extensions=", "scx="];
+    let members = spelled.iter().flat_map(|kind| names.iter().map(move |name| format!("{kind}{name}")));
+    let members: Vec<String> = members
+        .filter(|name| {
+            compile(&format!(r#"{{"pattern":"(?i:\\P{{{name}}})"}}"#), &JsonSchemaOptions::default()).is_ok()
+        })
+        .map(|name| format!(r#""{name}":{{"pattern":"(?i:\\P{{{name}}})"}}"#))
+        .collect();
+    assert!(members.len() > 32);
+    let all = format!(r#"{{"properties":{{{}}}}}"#, members.join(","));
+    let error = compile(&all, &JsonSchemaOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("too many complements"), "{error}");
+}
+
 #[test]
 fn limits_are_errors() {
     let code = |schema: &str| {

@@ -92,6 +92,8 @@ pub(super) struct SchemaLowering<'s> {
     marked: Option<&'static Markup>,
     /// With the level of each.
     tasks: Vec<(usize, RuleTask<'s>)>,
+    /// The number of expressions that were paid for.
+    written: usize,
     pub(super) distinct: DistinctItems<'s>,
 }
 
@@ -154,8 +156,10 @@ pub(crate) fn lower<'s>(
             _ => None,
         },
         tasks: Vec::new(),
+        written: 0,
         distinct: DistinctItems::new(comparison, syntax),
     };
+    lowering.written = lowering.builder.empty().index();
     let body = match syntax {
         ValueSyntax::Json => lowering.value(root)?,
         ValueSyntax::Markup(markup) => lowering.markup_root(root, markup)?,
@@ -169,25 +173,12 @@ pub(crate) fn lower<'s>(
         body = lowering.builder.sequence([blanks, body, blanks]);
     }
     lowering.builder.define(root_rule, body).map_err(grammar_error)?;
-    let mut written = lowering.builder.empty().index();
     // A body adds tasks for the arrays and objects inside. Each is added once, with its rule, so recursion in
     // the schema ends here.
     while let Some((depth, task)) = lowering.tasks.pop() {
         let node = task.node;
         lowering.run(depth, task)?;
-        let last = lowering.builder.empty().index();
-        lowering.normalizer.algebra.work.charge(EXPRESSION * (last - written));
-        written = last;
-        let limits = &lowering.normalizer.options.limits;
-        let reached = if lowering.normalizer.algebra.work.is_spent() {
-            Some(("work", limits.work))
-        } else {
-            (last > limits.expressions).then_some(("expressions", limits.expressions))
-        };
-        if let Some((name, limit)) = reached {
-            let error = limit_error(name, limit);
-            return Err(Box::new(error.with_pointer(lowering.normalizer.document.pointer(node))));
-        }
+        lowering.pay_for_expressions(node)?;
     }
     // Last, because which values are read side by side is known only when all rules are written.
     lowering.refuse_ambiguous_marks()?;
@@ -207,6 +198,21 @@ pub(crate) fn lower<'s>(
 }
 
 impl<'s> SchemaLowering<'s> {
+    /// Charges the expressions that were written since the last call.
+    fn pay_for_expressions(&mut self, node: NodeId) -> Result<()> {
+        let last = self.builder.empty().index();
+        self.normalizer.algebra.work.charge(EXPRESSION * last.saturating_sub(self.written));
+        self.written = last;
+        let limits = &self.normalizer.options.limits;
+        let reached = if self.normalizer.algebra.work.is_spent() {
+            Some(("work", limits.work))
+        } else {
+            (last > limits.expressions).then_some(("expressions", limits.expressions))
+        };
+        let Some((name, limit)) = reached else { return Ok(()) };
+        Err(Box::new(limit_error(name, limit).with_pointer(self.normalizer.document.pointer(node))))
+    }
+
     /// The expression of a goal; `None` where nothing satisfies it.
     pub(super) fn value(&mut self, goal: GoalId) -> Result<Option<ExprId>> {
         if let Some(&known) = self.levels[self.depth].values.get(&goal) {
@@ -214,6 +220,10 @@ impl<'s> SchemaLowering<'s> {
         }
         let norm = self.normalizer.norm(goal)?;
         let expr = self.norm_value(goal, &norm)?;
+        // The steps of one number may take a hundred thousand.
+        if !norm.numbers.is_empty() {
+            self.pay_for_expressions(self.blame(goal))?;
+        }
         // Levels differ in their indentation, so each has expressions of its own.
         self.levels[self.depth].values.insert(goal, expr);
         Ok(expr)

@@ -228,6 +228,8 @@ pub(super) struct DigitAutomaton {
     others: u64,
     /// The number of digits that tells these factors.
     told_by: u32,
+    /// The remainders of 1, 10, 100, ..
+    powers: Vec<u64>,
     places: DigitPlaces,
     numbers: HashMap<(usize, SmallVec<[Ahead; 3]>), usize>,
     /// Each state with a remainder that leads to it.
@@ -245,7 +247,7 @@ impl DigitAutomaton {
             told_by = told_by.max(times);
         }
         let (places, numbers, states) = (DigitPlaces::default(), HashMap::default(), Vec::new());
-        Self { residues, others, told_by, places, numbers, states }
+        Self { residues, others, told_by, powers: Vec::new(), places, numbers, states }
     }
 
     /// Adds the states for the numbers between two bounds. `None` where they are more than `most` or take too much work;
@@ -257,6 +259,12 @@ impl DigitAutomaton {
         work: &Work,
     ) -> Option<Between> {
         let first = self.states.len();
+        let longest = high.map_or(0, <[u8]>::len).max(low.len());
+        while self.powers.len() <= longest {
+            let next =
+                self.powers.last().map_or(1 % self.residues.modulus.max(1), |&last| self.after(last, 0));
+            self.powers.push(next);
+        }
         let starts = starts(low, high).into_iter();
         let starts = starts.map(|place| {
             let place = self.places.number(place);
@@ -307,17 +315,23 @@ impl DigitAutomaton {
         u64::try_from(next).unwrap_or(0)
     }
 
+    /// The remainder after so many zeros.
+    fn shifted(&self, remainder: u64, zeros: u32) -> u64 {
+        let modulus = u128::from(self.residues.modulus);
+        let power = self.powers.get(zeros as usize).copied().unwrap_or(0);
+        u64::try_from(u128::from(remainder) * u128::from(power) % modulus).unwrap_or(0)
+    }
+
     /// The number of a state; `None` where nothing leads from it to an end.
     fn number_of(&mut self, number: usize, remainder: u64) -> Option<usize> {
         let place = &self.places.known[number].place;
         // The remainder after each number of digits to come, if these can complete it.
         let last = if place.open { self.told_by.max(place.left + 1) } else { place.left + 1 };
-        let (mut shifted, mut bound) = (remainder, 1u128);
+        let (mut shifted, mut bound) =
+            (self.shifted(remainder, place.left), 10u128.saturating_pow(place.left));
         let mut left = SmallVec::new();
-        for digits in 0..last {
-            if digits >= place.left {
-                left.push(self.residues.ahead(shifted, bound));
-            }
+        for _ in place.left..last {
+            left.push(self.residues.ahead(shifted, bound));
             (shifted, bound) = (self.after(shifted, 0), bound.saturating_mul(10));
         }
         if place.open {
