@@ -83,6 +83,8 @@ pub(crate) struct ClassRun {
     pub(crate) after: Vec<Vec<CharRange>>,
 }
 
+/// Units of work for an expression of a format that is written for one length: its patterns are read again.
+const MADE_EXPRESSION: usize = 24;
 /// Bytes of a text whose answer is kept.
 const MAX_KEPT_TEXT: usize = 100;
 /// Texts kept for each test.
@@ -284,7 +286,13 @@ impl<'s> TextTests<'s> {
     pub(crate) fn format_alone(&self, shape: &StringShape<'s>) -> Option<Cow<'_, Grammar>> {
         let &[TextTest { test, sense: Polarity::Holds }] = shape.tests.as_slice() else { return None };
         match self.kind(test) {
-            TestKind::Format(texts, _) if shape.excluded.is_empty() => texts.alone(shape.min, shape.max),
+            TestKind::Format(texts, _) if shape.excluded.is_empty() => {
+                let found = texts.alone(shape.min, shape.max);
+                if let Some(Cow::Owned(made)) = &found {
+                    self.work.charge(MADE_EXPRESSION * made.expr_count());
+                }
+                found
+            }
             _ => None,
         }
     }
