@@ -16,7 +16,7 @@ const ALLOWANCE: usize = 2;
 const MAX_MEMBERS: usize = 32;
 /// Edges that are looked at, in multiples of all. Keeps the pass linear: a choice of loops inside of a loop has a state
 /// with an edge to each, which all of them look through.
-const MAX_LOOKS: usize = 32;
+const MAX_LOOKS: usize = 8;
 
 pub(crate) fn remove_epsilons(draft: &mut Draft, pace: &mut Pace<'_>) {
     let mut pass = EpsilonRemoval {

@@ -156,7 +156,8 @@ fn letters<D: AsRef<RangeDfa>>(operands: &[D], meter: &mut Meter) -> Result<(Vec
     let all = operands.iter().map(AsRef::as_ref);
     let arcs = all.clone().flat_map(|dfa| dfa.states().flat_map(|state| dfa.arcs(state)));
     let mut ends: Vec<u32> = arcs.flat_map(|arc| [arc.lo, arc.hi + 1]).collect();
-    meter.spend(ends.len())?;
+    // They are sorted, and looked up again and again.
+    meter.spend(4 * ends.len())?;
     ends.sort_unstable();
     ends.dedup();
     let count = ends.len().saturating_sub(1);
