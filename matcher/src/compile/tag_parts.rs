@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use grammask_fsm::{DeferredProgram, ProgramTemplate, TemplateArm};
+use grammask_fsm::{BuildCost, DeferredProgram, ProgramTemplate, TemplateArm};
 use grammask_grammar_frontends::json_schema::Report;
 use grammask_grammar_frontends::structural_tag::{SchemaValue, TagExtent};
 
@@ -33,8 +33,6 @@ pub(crate) struct PartCost {
     pub(crate) schemas: usize,
     /// Steps of work on intersections and complements.
     pub(crate) text_steps: usize,
-    /// States that were written for a tag that holds more than a schema.
-    pub(crate) states: usize,
 }
 
 /// The compiled text around tags.
@@ -58,6 +56,8 @@ pub(crate) struct CompiledTag {
     /// Bytes of its automata.
     pub(crate) bytes: usize,
     pub(crate) cost: PartCost,
+    /// The part of the cost that its schemas do not have: nothing for a tag that is a schema.
+    pub(crate) own: BuildCost,
 }
 
 impl CompiledTag {

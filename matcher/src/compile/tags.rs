@@ -164,7 +164,7 @@ impl<B: BuildBackend> Compiler<B> {
         let missing: Vec<usize> = (0..texts.len()).filter(|&at| tags[at].is_none()).collect();
         let hits = tags.iter().flatten().map(|tag| tag.schemas).sum();
         self.cache.note_hits(EntryKind::Schema, hits);
-        tags.iter().flatten().try_for_each(|tag| compiler.pay(tag.cost)).ok()?;
+        tags.iter().flatten().try_for_each(|tag| compiler.pay_for_tag(tag))?;
         if !missing.is_empty() {
             let texts: Vec<Arc<str>> = missing.iter().map(|&at| texts[at].into()).collect();
             let template = Arc::clone(template);
@@ -175,7 +175,7 @@ impl<B: BuildBackend> Compiler<B> {
                 let kept =
                     compiler.cache.get_or_make(key, &compiler.interrupt, Kept::memory_usage, compile)?;
                 let tag = kept.part()?.tag()?;
-                compiler.pay(tag.cost).ok()?;
+                compiler.pay_for_tag(&tag)?;
                 Some(tag)
             };
             // One tag that is not plain sends the whole document the general way. Tags that were compiled stay in the cache.
@@ -238,7 +238,8 @@ impl<B: BuildBackend> Compiler<B> {
             interrupt: self.interrupt().clone(),
             schema_work: SharedWork::new(&options.json_schema.limits, bytes),
             text_steps: AtomicUsize::new(0),
-            states: AtomicUsize::new(0),
+            own_steps: AtomicUsize::new(0),
+            own_states: AtomicUsize::new(0),
         }
     }
 
@@ -280,26 +281,36 @@ struct TagCompiler<B: BuildBackend> {
     interrupt: Interrupt,
     schema_work: SharedWork,
     text_steps: AtomicUsize,
-    /// States of tags that hold more than a schema.
-    states: AtomicUsize,
+    /// Those of tags beside their schemas, and the states that were written for them.
+    own_steps: AtomicUsize,
+    own_states: AtomicUsize,
 }
 
 impl<B: BuildBackend> TagCompiler<B> {
     /// Adds the cost of a part to that of the others: one source may cost no more in many parts than in one.
-    fn pay(&self, PartCost { schemas, text_steps, states }: PartCost) -> Result<(), CompileError> {
+    fn pay(&self, PartCost { schemas, text_steps }: PartCost) -> Result<(), CompileError> {
         self.schema_work.take(schemas, 0).map_err(|error| Diagnostics::from(*error))?;
-        self.states.fetch_add(states, Ordering::Relaxed);
         let all = self.text_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
         Ok(self.automata.text.check_total(all)?)
     }
 
-    /// The options for a tag that holds more than a schema. Together they take a part of the limits, because past that
-    /// the document goes the general way.
+    /// The same for a tag. `None` where all are expensive together: the document goes the general way then, whichever of
+    /// them were known.
+    fn pay_for_tag(&self, tag: &CompiledTag) -> Option<()> {
+        self.pay(tag.cost).ok()?;
+        let BuildCost { text_steps, states, .. } = tag.own;
+        let steps = self.own_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
+        let states = self.own_states.fetch_add(states, Ordering::Relaxed).saturating_add(states);
+        let most = self.automata_of_tag();
+        (steps <= most.text.max_total_steps && states <= most.max_states).then_some(())
+    }
+
+    /// The options for what a tag holds beside its schemas, with a part of the limits: past that the general way begins
+    /// anew.
     fn automata_of_tag(&self) -> CompileOptions {
-        let left = |limit: usize, used: &AtomicUsize| limit.saturating_sub(used.load(Ordering::Relaxed));
-        let text = self.automata.text;
-        let text = text.max_total_steps(left(text.max_total_steps / 4, &self.text_steps));
-        self.automata.clone().text(text).max_states(left(self.automata.max_states / 2, &self.states))
+        let CompileOptions { text, max_states, .. } = self.automata;
+        let text = text.max_total_steps(text.max_total_steps / 8);
+        self.automata.clone().text(text).max_states(max_states / 4)
     }
 
     /// Whether another part may be compiled.
@@ -327,7 +338,7 @@ impl<B: BuildBackend> TagCompiler<B> {
             let report = (!report.entries().is_empty()).then(|| Arc::new(report));
             let BuildCost { text_steps, states, .. } = program.cost();
             let schemas = work.saturating_add(states.saturating_mul(WORK_PER_STATE));
-            let cost = PartCost { schemas, text_steps, states: 0 };
+            let cost = PartCost { schemas, text_steps };
             Ok(SchemaPart { program, report, cost })
         };
         let Some(key) = self.key(schema) else { return compile() };
@@ -366,7 +377,7 @@ impl<B: BuildBackend> TagCompiler<B> {
             return None;
         }
         let (begin, end) = (self.resolver.text(&begin)?, self.resolver.text(&end)?);
-        let mut cost = PartCost::default();
+        let (mut cost, mut own) = (PartCost::default(), BuildCost::default());
         let (content, schemas) = match content {
             TagContent::Schema(schema) => (self.silent_schema(&schema, &mut cost)?, 1),
             TagContent::Grammar(rest) => {
@@ -382,9 +393,8 @@ impl<B: BuildBackend> TagCompiler<B> {
                     parts.map(|(schema, program)| LinkedProgram::copied(schema.rule(), program)).collect();
                 let program = grammask_fsm::compile_with(&grammar, &self.automata_of_tag(), &parts).ok()?;
                 let program = DeferredProgram::from(Arc::new(program));
-                let BuildCost { text_steps, states, .. } = program.cost();
-                cost.text_steps = cost.text_steps.saturating_add(text_steps);
-                cost.states = states;
+                own = program.cost();
+                cost.text_steps = cost.text_steps.saturating_add(own.text_steps);
                 (Arc::new(program), programs.len() as u64)
             }
         };
@@ -397,6 +407,7 @@ impl<B: BuildBackend> TagCompiler<B> {
             schemas,
             bytes,
             cost,
+            own,
         })
     }
 }
