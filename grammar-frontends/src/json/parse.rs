@@ -48,7 +48,7 @@ struct JsonParser<'t> {
     /// Items and members of the arrays and objects that are being read.
     items: Vec<Value<'t>>,
     members: Vec<Member<'t>>,
-    /// The names of the members that are being read.
+    /// The names of the members that are being read; those of items are empty.
     names: Vec<&'t str>,
     /// Whether half of a pair of surrogates breaks the text.
     is_half: bool,
@@ -103,6 +103,7 @@ impl<'t> JsonParser<'t> {
             self.at += 1;
             return Some(Value::Array(&[]));
         }
+        self.names.push("");
         loop {
             let item = self.value(depth)?;
             self.items.push(item);
@@ -113,6 +114,7 @@ impl<'t> JsonParser<'t> {
                 _ => return None,
             }
         }
+        self.names.pop();
         self.at += 1;
         Some(Value::Array(self.arena.alloc_slice_fill_iter(self.items.drain(start..))))
     }
@@ -373,6 +375,7 @@ mod tests {
             r#"{"pattern": "\ud83d"}"#,
             r#"{"\ud83d": 1}"#,
             r#"{"title": {"a": "\ud83d"}}"#,
+            r#"{"dependentRequired": {"title": ["\ud83d"]}}"#,
             r#"{"const": {"title": "\ud83d"}}"#,
             r#"{"title": "\ud83"}"#,
         ] {
