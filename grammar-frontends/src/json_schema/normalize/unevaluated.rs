@@ -191,7 +191,7 @@ fn product<'s>(
                     one.norm.clone()
                 }
             };
-            if !norm.is_never() && !(are_many && n.surely_empty(&norm, MAX_PROOF_DEPTH)) {
+            if !(norm.is_never() || are_many && n.surely_empty(&norm, MAX_PROOF_DEPTH)) {
                 cases.push(EvaluationCase { norm, evaluated });
             }
         }

@@ -85,6 +85,9 @@ pub(crate) struct ClassRun {
 
 /// Units of work for an expression of a format that is written for one length: its patterns are read again.
 const MADE_EXPRESSION: usize = 24;
+/// Texts, with whether each matches.
+type Answers = HashMap<Box<str>, bool>;
+
 /// Bytes of a text whose answer is kept.
 const MAX_KEPT_TEXT: usize = 100;
 /// Texts kept for each test.
@@ -114,7 +117,7 @@ pub(crate) struct TextTests<'s> {
     /// The weights that were asked for.
     weights: RefCell<HashMap<(TestId, Lengths), Weight>>,
     /// Whether short texts that were asked for match.
-    answers: RefCell<HashMap<(TestId, Approximation), HashMap<Box<str>, bool>>>,
+    answers: RefCell<HashMap<(TestId, Approximation), Answers>>,
     /// A test and a text of which it is not known whether they pass, of those that were asked for.
     undecided: Cell<Option<TestId>>,
     /// The costly parts that patterns may still have.
