@@ -139,7 +139,7 @@ fn malformed_schemas() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"a": "\ud800"}"#), @r#"
-    [json-schema/syntax] Error: the schema is no JSON: unexpected end of hex escape
+    [json-schema/syntax] Error: the schema is no JSON: an escape is half of a pair of surrogates, which is no character
        ╭─[ schema.json:1:14 ]
        │
      1 │ {"a": "\ud800"}
