@@ -9,29 +9,46 @@
 //! return state and a context that subsumes it. Contexts refer to one another in cycles (left recursion), so a
 //! pair that is being decided is taken to hold where it is met again: the greatest simulation. A pair that
 //! fails under such optimism fails for good; pairs that hold are only known to once the outermost one does.
+//! Contexts nest as deep as a text or the rules of a grammar, so the search has a stack of its own.
 //!
 //! The search is bounded; giving up means "not subsumed", which costs speed and never exactness.
 
+use std::ops::Range;
+
 use grammask_fsm::{Count, Program};
 use grammask_grammar_ir::hash::HashMap;
+use smallvec::SmallVec;
 
 use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, ReturnState, TAIL, units};
 use crate::tables::items::Item;
 
-/// Pairs that one question may look at.
-const MAX_PAIRS: usize = 512;
-/// Depth of nesting that one question may look into.
-const MAX_DEPTH: usize = 64;
+/// Pairs that one question may look at. Two positions of a left-recursive text are compared rule by rule.
+const MAX_PAIRS: usize = 1 << 12;
+/// Continuations that count as another pair. They are held until a pair is decided.
+const ENTRIES_PER_PAIR: usize = 64;
 /// Contexts of one state that are compared with one another; of more, the rest is kept as it is.
 const MAX_GROUP: usize = 64;
+
+/// Two contexts: whether the second one subsumes the first one.
+type Pair = (ContextId, ContextId);
+
+/// What is known of a pair.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Holds,
+    /// It does not, or that could not be told within [`MAX_PAIRS`].
+    Fails,
+    /// It is taken to hold while the outermost pair is decided.
+    Assumed,
+}
 
 /// Answers to questions of subsumption, kept for the life of the contexts.
 #[derive(Default)]
 pub(crate) struct Subsumption {
-    known: HashMap<(ContextId, ContextId), bool>,
-    /// Pairs taken to hold while the outermost one is decided.
-    assumed: Vec<(ContextId, ContextId)>,
+    known: HashMap<Pair, Known>,
+    /// Those that are assumed.
+    assumed: Vec<Pair>,
     budget: usize,
     /// Work done since [`begin`](Self::begin), in units of [`Fuel`](grammask_parser_backend::Fuel), and its
     /// limit; past the limit every answer is "not subsumed".
@@ -53,7 +70,7 @@ impl Subsumption {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.known.capacity() * (size_of::<((ContextId, ContextId), bool)>() + 1)
+        self.known.capacity() * (size_of::<(Pair, Known)>() + 1)
     }
 
     /// Drops items whose context is subsumed by that of another item with the same state. The items are sorted
@@ -121,127 +138,183 @@ impl Subsumption {
 
     /// Whether whatever can follow `small` can follow `big`.
     fn subsumes(&mut self, program: &Program, contexts: &Contexts, big: ContextId, small: ContextId) -> bool {
-        self.assumed.clear();
         self.work += 1;
         if self.work > self.max_work {
             return false;
         }
         self.budget = MAX_PAIRS;
-        let holds = self.decide(program, contexts, small, big, 0);
+        let holds = self.decide(program, contexts, (small, big));
         // The outermost question holds, so all assumptions hold together: they are a simulation. Only now may
-        // they be remembered as facts.
-        if holds {
-            let assumed = std::mem::take(&mut self.assumed);
-            self.known.extend(assumed.into_iter().map(|pair| (pair, true)));
-        }
+        // they be remembered as facts. Where it fails none is left.
+        self.known.extend(self.assumed.drain(..).map(|pair| (pair, Known::Holds)));
         holds
     }
 
-    fn decide(
-        &mut self,
-        program: &Program,
-        contexts: &Contexts,
-        small: ContextId,
-        big: ContextId,
-        depth: usize,
-    ) -> bool {
+    /// Decides a pair, depth first.
+    fn decide(&mut self, program: &Program, contexts: &Contexts, pair: Pair) -> bool {
+        let mut stack: Vec<OpenPair> = Vec::new();
+        let mut asked = pair;
+        loop {
+            let mut holds = match self.answer(asked) {
+                Some(answer) => answer,
+                None => {
+                    let mut open = self.open(program, contexts, asked);
+                    // Before the first continuation, all that were looked at have a cover.
+                    let begins = !open.left.is_empty();
+                    match open.next(contexts, begins) {
+                        Next::Ask(question) => {
+                            self.assumed.push(asked);
+                            self.known.insert(asked, Known::Assumed);
+                            stack.push(open);
+                            asked = question;
+                            continue;
+                        }
+                        Next::Decided(decided) => {
+                            self.learn(asked, decided);
+                            decided
+                        }
+                    }
+                }
+            };
+            asked = loop {
+                let Some(open) = stack.last_mut() else { return holds };
+                match open.next(contexts, holds) {
+                    Next::Ask(question) => break question,
+                    Next::Decided(decided) => holds = decided,
+                }
+                if !holds {
+                    // Assumptions that were made below this pair are void, and so is its own.
+                    for void in self.assumed.drain(open.assumed..).skip(1) {
+                        self.known.remove(&void);
+                    }
+                    self.learn(open.pair, false);
+                }
+                stack.pop();
+            };
+        }
+    }
+
+    /// The answer to a question that needs no search. "Not subsumed" is always a safe one: the item stays.
+    fn answer(&mut self, (small, big): Pair) -> Option<bool> {
         if small == big {
-            return true;
+            return Some(true);
         }
-        // The search over all assumptions counts as work, and so does a miss of the cache.
-        self.work += 3 + units(self.assumed.len()) / 32;
-        if let Some(&known) = self.known.get(&(small, big)) {
-            return known;
+        self.work += 3;
+        match self.known.get(&(small, big)) {
+            // Coinduction: a pair that is met again inside its own decision may be assumed, because a
+            // counterexample would have to be finite.
+            Some(Known::Holds | Known::Assumed) => Some(true),
+            Some(Known::Fails) => Some(false),
+            None => (self.budget == 0 || self.work > self.max_work).then_some(false),
         }
-        // Coinduction: a pair that is met again inside its own decision may be assumed, because a
-        // counterexample would have to be finite.
-        if self.assumed.contains(&(small, big)) {
-            return true;
-        }
-        if self.work > self.max_work {
-            self.budget = 0;
-        }
-        // "Not subsumed" is always a safe answer: the item stays.
-        if self.budget == 0 || depth == MAX_DEPTH {
-            return false;
-        }
-        self.budget -= 1;
-        let assumed = self.assumed.len();
-        self.assumed.push((small, big));
-        let holds = self.simulates(program, contexts, small, big, depth + 1);
-        if !holds {
-            // Assumptions that were made below this pair are void.
-            self.assumed.truncate(assumed);
-            // With the budget gone, or too deep, a failure proves nothing.
-            if self.budget > 0 && depth + 1 < MAX_DEPTH {
-                self.known.insert((small, big), false);
-            }
-        }
-        holds
     }
 
-    fn simulates(
-        &mut self,
-        program: &Program,
-        contexts: &Contexts,
-        small: ContextId,
-        big: ContextId,
-        depth: usize,
-    ) -> bool {
+    fn open(&mut self, program: &Program, contexts: &Contexts, pair: Pair) -> OpenPair {
+        let (small, big) = pair;
         let mut completion = Completion::default();
         // Tail calls of `big` are followed first, because its continuations may be spread over several lists.
         // Each continuation of `small` then needs one that covers it.
         completion.collect(contexts, big);
-        self.work += 4 + units(2 * completion.seen.len() + (completion.entries.len() + completion.tails) / 2);
+        self.work += 12 + units(2 * completion.seen.len() + completion.entries.len() + completion.tails / 2);
+        self.budget = self.budget.saturating_sub(1 + completion.entries.len() / ENTRIES_PER_PAIR);
+        let mut open = OpenPair {
+            pair,
+            assumed: self.assumed.len(),
+            completion,
+            left: 0..0,
+            wanted: small,
+            candidates: SmallVec::new(),
+        };
+        let OpenPair { completion, candidates, .. } = &mut open;
         match contexts.get(small) {
-            Context::Root => completion.root,
-            Context::Local => completion.local,
-            Context::Counter(counter) => completion
-                .counters
-                .iter()
-                .any(|other| self.counter_covered(program, contexts, counter, *other, depth)),
-            Context::Permutation(open) => completion.permutations.iter().any(|other| {
-                (open.fragment, open.subset) == (other.fragment, other.subset)
-                    && self.decide(program, contexts, open.parent, other.parent, depth)
-            }),
+            Context::Root => candidates.extend(completion.root.then_some(small)),
+            Context::Local => candidates.extend(completion.local.then_some(small)),
+            Context::Counter(counter) => {
+                let covers = completion.counters.iter().filter(|&&other| covers(program, other, counter));
+                candidates.extend(covers.map(|other| other.parent));
+                open.wanted = counter.parent;
+            }
+            Context::Permutation(begun) => {
+                let is_equal = |other: &&OpenPermutation| {
+                    (other.fragment, other.subset) == (begun.fragment, begun.subset)
+                };
+                candidates.extend(completion.permutations.iter().filter(is_equal).map(|other| other.parent));
+                open.wanted = begun.parent;
+            }
             Context::List(range) | Context::Block { entries: range, .. } => {
                 self.work += units(range.range().len() / 2);
-                range.range().all(|index| {
-                    let Entry { state, context } = contexts.entry(index);
-                    if state == TAIL {
-                        return self.decide(program, contexts, context, big, depth);
-                    }
-                    // Only a caller that returns to the same state can have the same continuations. Other
-                    // states might, but to compare automata here would cost more than it saves.
-                    let others = completion.at(state);
-                    others.iter().any(|other| self.decide(program, contexts, context, other.context, depth))
-                })
+                open.left = range.range();
             }
         }
+        open
     }
 
-    fn counter_covered(
-        &mut self,
-        program: &Program,
-        contexts: &Contexts,
-        small: Counter,
-        big: Counter,
-        depth: usize,
-    ) -> bool {
-        if small.fragment != big.fragment {
-            return false;
+    /// Remembers an answer that no assumption was needed for.
+    fn learn(&mut self, pair: Pair, holds: bool) {
+        // With the fuel gone a failure proves nothing, and the question may be asked again. With the budget gone it would
+        // be searched in vain again.
+        if !holds && self.work > self.max_work {
+            self.known.remove(&pair);
+        } else {
+            self.known.insert(pair, if holds { Known::Holds } else { Known::Fails });
         }
-        let count = program.fragment(small.fragment).counting();
-        // Counts in slots are known only at run time, so they are compared by their kind: equal kinds in the
-        // same slot are equal counts.
-        let counts_covered = match (small.count, big.count) {
-            (small, big) if small == big => true,
-            (CountKind::Exact(small), CountKind::Exact(big)) => {
-                count.is_some_and(|count| count_covered(count, small, big))
+    }
+}
+
+/// A pair that is being decided.
+struct OpenPair {
+    pair: Pair,
+    /// How many pairs were assumed before it.
+    assumed: usize,
+    /// Everything that completing the second context leads to.
+    completion: Completion,
+    /// Continuations of the first context that were not looked at.
+    left: Range<usize>,
+    /// A context after the first one, of which one of the candidates has to be a cover.
+    wanted: ContextId,
+    /// Those that were not tried, the next one last.
+    candidates: SmallVec<[ContextId; 4]>,
+}
+
+enum Next {
+    Ask(Pair),
+    Decided(bool),
+}
+
+impl OpenPair {
+    /// Goes on after the answer to the last question.
+    fn next(&mut self, contexts: &Contexts, holds: bool) -> Next {
+        if holds {
+            let Some(index) = self.left.next() else { return Next::Decided(true) };
+            let Entry { state, context } = contexts.entry(index);
+            self.wanted = context;
+            self.candidates.clear();
+            if state == TAIL {
+                self.candidates.push(self.pair.1);
+            } else {
+                // Only a caller that returns to the same state can have the same continuations. Other
+                // states might, but to compare automata here would cost more than it saves.
+                self.candidates.extend(self.completion.at(state).iter().rev().map(|entry| entry.context));
             }
-            _ => false,
-        };
-        counts_covered && self.decide(program, contexts, small.parent, big.parent, depth)
+        }
+        self.candidates.pop().map_or(Next::Decided(false), |candidate| Next::Ask((self.wanted, candidate)))
+    }
+}
+
+/// Whether a count of a repeat covers another one of the same repeat, wherever they are.
+fn covers(program: &Program, big: Counter, small: Counter) -> bool {
+    if small.fragment != big.fragment {
+        return false;
+    }
+    let count = program.fragment(small.fragment).counting();
+    // Counts in slots are known only at run time, so they are compared by their kind: equal kinds in the
+    // same slot are equal counts.
+    match (small.count, big.count) {
+        (small, big) if small == big => true,
+        (CountKind::Exact(small), CountKind::Exact(big)) => {
+            count.is_some_and(|count| count_covered(count, small, big))
+        }
+        _ => false,
     }
 }
 

@@ -18,6 +18,7 @@ use std::cell::Cell;
 
 use grammask_fsm::utf8::{Position, Segment};
 use grammask_fsm::{ByteEdge, Program, StateId};
+use grammask_grammar_ir::hash::HashSet;
 use grammask_parser_backend::CharClass;
 use smallvec::SmallVec;
 
@@ -360,15 +361,15 @@ impl ClassStates {
     /// A state and those that its epsilon edges lead to.
     fn epsilon_closure(&self, program: &Program, state: StateId) -> Vec<StateId> {
         let mut closure = vec![state];
+        // A state may have an edge to each of thousands of others.
+        let mut met: HashSet<StateId> = HashSet::default();
+        met.insert(state);
         let mut next = 0;
         while let Some(&state) = closure.get(next) {
             next += 1;
-            for &target in program.state(state).epsilons {
-                self.add_work(closure.len() / 8);
-                if !closure.contains(&target) {
-                    closure.push(target);
-                }
-            }
+            let targets = program.state(state).epsilons;
+            self.add_work(4 * targets.len());
+            closure.extend(targets.iter().filter(|&&target| met.insert(target)));
         }
         closure
     }

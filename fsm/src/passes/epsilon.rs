@@ -150,14 +150,14 @@ impl EpsilonRemoval<'_> {
     fn collect(&mut self, state: DraftStateId, budget: usize) -> bool {
         self.members.clear();
         self.met[state] = state;
-        let (mut copied, mut looks) = (0, 0);
+        let mut copied = 0;
         // A state that only disappearing states lead to disappears; the state at hand counts as one here.
         self.disappears.clear();
         let (mut from, mut from_disappears) = (state, true);
         let mut next = 0;
         loop {
             for edge in self.draft.edges(from) {
-                looks += 1;
+                self.looks = self.looks.saturating_sub(1);
                 if edge.label != Label::EPSILON || std::mem::replace(&mut self.met[edge.to], state) == state {
                     continue;
                 }
@@ -165,19 +165,16 @@ impl EpsilonRemoval<'_> {
                 self.members.push(edge.to);
                 self.disappears.push(disappears);
                 if !disappears {
-                    let edges = self.draft.edges(edge.to).inspect(|_| looks += 1);
+                    let edges = self.draft.edges(edge.to);
+                    let edges = edges.inspect(|_| self.looks = self.looks.saturating_sub(1));
                     let edges = edges.filter(|edge| edge.label != Label::EPSILON);
                     copied += edges.take(budget + 1).map(becomes).sum::<usize>();
                 }
                 if copied > budget || self.members.len() > MAX_MEMBERS {
-                    self.looks = self.looks.saturating_sub(looks);
                     return false;
                 }
             }
-            let Some(&member) = self.members.get(next) else {
-                self.looks = self.looks.saturating_sub(looks);
-                return true;
-            };
+            let Some(&member) = self.members.get(next) else { return true };
             (from, from_disappears) = (member, self.disappears[next]);
             next += 1;
         }

@@ -227,12 +227,16 @@ impl<B: BuildBackend> Compiler<B> {
         // A deferred grammar is written when a text reaches it, long after the call that could have been
         // interrupted.
         let later = options.clone().json_schema(options.json_schema.clone().interrupt(Interrupt::never()));
+        let automata = self.automata_under_interrupt();
+        let CompileOptions { text, max_states, .. } = automata;
+        let text = text.max_total_steps(text.max_total_steps / 8);
         TagCompiler {
+            automata_of_tag: automata.clone().text(text).max_states(max_states / 4),
             options_key: holds_no_functions(&options.json_schema)
                 .then(|| self.options_keys().schemas.get(&options.json_schema)),
             options: now,
             options_later: Arc::new(later),
-            automata: self.automata_under_interrupt(),
+            automata,
             resolver: self.resolver(),
             cache: Arc::clone(&self.cache),
             interrupt: self.interrupt().clone(),
@@ -276,6 +280,8 @@ struct TagCompiler<B: BuildBackend> {
     /// For compilations after the caller that could interrupt them is gone.
     options_later: Arc<StructuralTagOptions>,
     automata: CompileOptions,
+    /// The same for what a tag holds beside its schemas, with a part of the limits: past that the general way begins anew.
+    automata_of_tag: CompileOptions,
     resolver: TokenResolver,
     cache: Arc<SourceCache<B>>,
     interrupt: Interrupt,
@@ -301,16 +307,8 @@ impl<B: BuildBackend> TagCompiler<B> {
         let BuildCost { text_steps, states, .. } = tag.own;
         let steps = self.own_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
         let states = self.own_states.fetch_add(states, Ordering::Relaxed).saturating_add(states);
-        let most = self.automata_of_tag();
+        let most = &self.automata_of_tag;
         (steps <= most.text.max_total_steps && states <= most.max_states).then_some(())
-    }
-
-    /// The options for what a tag holds beside its schemas, with a part of the limits: past that the general way begins
-    /// anew.
-    fn automata_of_tag(&self) -> CompileOptions {
-        let CompileOptions { text, max_states, .. } = self.automata;
-        let text = text.max_total_steps(text.max_total_steps / 8);
-        self.automata.clone().text(text).max_states(max_states / 4)
     }
 
     /// Whether another part may be compiled.
@@ -391,7 +389,7 @@ impl<B: BuildBackend> TagCompiler<B> {
                 let parts = rest.schemas.iter().zip(whole);
                 let parts: Vec<LinkedProgram<'_>> =
                     parts.map(|(schema, program)| LinkedProgram::copied(schema.rule(), program)).collect();
-                let program = grammask_fsm::compile_with(&grammar, &self.automata_of_tag(), &parts).ok()?;
+                let program = grammask_fsm::compile_with(&grammar, &self.automata_of_tag, &parts).ok()?;
                 let program = DeferredProgram::from(Arc::new(program));
                 own = program.cost();
                 cost.text_steps = cost.text_steps.saturating_add(own.text_steps);
