@@ -446,6 +446,7 @@ impl Subsets<'_> {
         match self.sets.find(set) {
             Ok(known) => Ok(known),
             Err(hash) => {
+                meter.spend(set.len())?;
                 let number = self.sets.add(hash, set);
                 meter.states(self.sets.len())?;
                 Ok(number)
