@@ -44,6 +44,7 @@ impl Closure {
                     self.visited += units(entries.range().len());
                     for index in entries.range() {
                         let Entry { state, context } = contexts.entry(index);
+                        let context = contexts.after_return(grammar.program, context);
                         match state {
                             // The caller has nothing left to read, so it ends together with its callee.
                             TAIL => self.completing.push((context, tag)),
@@ -51,11 +52,10 @@ impl Closure {
                         }
                     }
                 }
-                // The whole may end only if its required parts were read. Its parts return to a context with
-                // another subset, so an end is the end of the whole here.
+                // The whole may end only if its required parts were read. It may end with a part, or after it.
                 Context::Permutation(open) => {
                     if let Role::Permutation(permutation) = &grammar.program.fragment(open.fragment).role
-                        && contexts.subset(open.subset).may_end(permutation)
+                        && contexts.subset_at_end(permutation, open).may_end(permutation)
                     {
                         self.completing.push((open.parent, tag));
                     }

@@ -235,9 +235,8 @@ impl Subsumption {
                 open.wanted = counter.parent;
             }
             Context::Permutation(begun) => {
-                let is_equal = |other: &&OpenPermutation| {
-                    (other.fragment, other.subset) == (begun.fragment, begun.subset)
-                };
+                let read = |open: &OpenPermutation| (open.fragment, open.subset, open.part);
+                let is_equal = |other: &&OpenPermutation| read(other) == read(&begun);
                 candidates.extend(completion.permutations.iter().filter(is_equal).map(|other| other.parent));
                 open.wanted = begun.parent;
             }

@@ -76,7 +76,7 @@ impl CostSearch<'_> {
         let mut shortest = ShortestEnding::default();
         for item in &set.items {
             let known = if self.contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
-            fuel.burn(1)?;
+            fuel.burn(2)?;
             self.compute(item.context, counts, known, fuel)?;
             let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
             fuel.burn(units(shortest.see(self.program, self.distances, item.state, cost)))?;
@@ -130,6 +130,7 @@ impl CostSearch<'_> {
                     known.insert(id, iterations.saturating_add(parent));
                 }
                 Context::Permutation(open) => {
+                    fuel.burn(8 + units(self.contexts.subset(open.subset).read().len()))?;
                     let rest = self.permutation_cost(open, NextElement::Separator);
                     let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
                     known.insert(id, rest.saturating_add(parent));
@@ -144,7 +145,7 @@ impl CostSearch<'_> {
     /// The least number of bytes that complete parts in any order of which some were read.
     fn permutation_cost(&self, open: OpenPermutation, place: NextElement) -> u64 {
         let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else { return 0 };
-        let subset = self.contexts.subset(open.subset);
+        let subset = self.contexts.subset_at_end(permutation, open);
         let remaining = subset.min_remaining(permutation);
         let numbers = match place {
             NextElement::Part => (remaining.max(1), remaining.max(1) - 1),

@@ -8,9 +8,10 @@
 //! Contexts of a left-recursive component name one another: `E ::= E "+" T | T` waits for itself. Such a
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-use grammask_fsm::{FragmentId, Program, Role};
+use grammask_fsm::{FragmentId, Permutation, Program, Role};
 use grammask_grammar_ir::hash::{HashMap, Hashing, hash_of};
 use hashbrown::HashTable;
 
@@ -100,9 +101,15 @@ impl CountKind {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct OpenPermutation {
     pub(crate) fragment: FragmentId,
+    /// The parts that were read.
     pub(crate) subset: PartSubsetId,
+    /// The part that is being read, or [`NO_PART`].
+    pub(crate) part: u32,
     pub(crate) parent: ContextId,
 }
+
+/// Between parts. Parts are fewer than that.
+pub(crate) const NO_PART: u32 = u32::MAX;
 
 /// The slots and repeats that a context and its ancestors count with.
 #[derive(Clone, Copy)]
@@ -263,6 +270,18 @@ impl Contexts {
         &self.subsets[id.index()]
     }
 
+    /// The parts that will have been read when a context completes.
+    pub(crate) fn subset_at_end(
+        &self,
+        permutation: &Permutation,
+        open: OpenPermutation,
+    ) -> Cow<'_, PartSubset> {
+        let subset = self.subset(open.subset);
+        // The part could be read when its call was made.
+        let with_part = (open.part != NO_PART).then(|| subset.with(permutation, open.part)).flatten();
+        with_part.map_or(Cow::Borrowed(subset), Cow::Owned)
+    }
+
     /// The context in which a call continues, if the call may be made. A part in any order is read where it
     /// may be, and a separator where another part may follow. Other calls go on in the caller's context.
     pub(crate) fn after_call(
@@ -283,11 +302,24 @@ impl Contexts {
         let subset = self.subset(open.subset);
         match *role {
             Role::Part(part) => {
-                let subset = subset.with(permutation, part)?;
-                let subset = self.subset_id(subset);
-                Some(self.permutation(OpenPermutation { subset, ..open }))
+                subset.may_read(permutation, part).then(|| self.permutation(OpenPermutation { part, ..open }))
             }
             _ => subset.may_continue(permutation).then_some(caller),
+        }
+    }
+
+    /// The context in which a caller goes on after its call: a part in any order has been read then.
+    pub(crate) fn after_return(&mut self, program: &Program, caller: ContextId) -> ContextId {
+        match self.get(caller) {
+            Context::Permutation(open) if open.part != NO_PART => {
+                let Role::Permutation(permutation) = &program.fragment(open.fragment).role else {
+                    return caller;
+                };
+                let subset = self.subset_at_end(permutation, open).into_owned();
+                let subset = self.subset_id(subset);
+                self.permutation(OpenPermutation { subset, part: NO_PART, ..open })
+            }
+            _ => caller,
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Automata would need a state for every subset of the parts. Here the subset is kept in the *context* of the
 //! open call ([`Context::Permutation`](super::contexts::Context::Permutation)), interned, so that only
-//! subsets exist that some text has reached. A part returns to a context in which it has been read. Its call
+//! subsets exist that some text has reached. While a part is read its context names the part beside the subset,
+//! because of all parts that may come few do. The part returns to a context in which it has been read. Its call
 //! is not followed if it must not be read again, or if the parts that are still required would not fit in
 //! after it.
 
@@ -15,8 +16,7 @@ use super::ids::{index, number};
 /// The parts that were read.
 #[derive(PartialEq, Eq, Hash, Debug)]
 pub(crate) struct PartSubset {
-    /// One bit for each part that occurs at most once. Every part that may come has a set of its own: where sets are
-    /// small, making them takes no allocation.
+    /// One bit for each part that occurs at most once. Where sets are small, making them takes no allocation.
     read: SmallVec<[u64; 2]>,
     /// How many parts were read; numbers from the bounds on are not told apart.
     count: u32,
@@ -84,8 +84,23 @@ impl PartSubset {
         self.read.get(index(part) / 64).is_some_and(|word| word >> (part % 64) & 1 == 1)
     }
 
+    /// Whether a part may be read now.
+    pub(crate) fn may_read(&self, permutation: &Permutation, part: u32) -> bool {
+        self.counted(permutation, part).is_some()
+    }
+
     /// The same subset and a part, if that part may be read now.
     pub(crate) fn with(&self, permutation: &Permutation, part: u32) -> Option<Self> {
+        let mut after = self.counted(permutation, part)?;
+        after.read = SmallVec::from_slice(&self.read);
+        if let Some(word) = after.read.get_mut(index(part) / 64).filter(|_| part < permutation.once) {
+            *word |= 1 << (part % 64);
+        }
+        Some(after)
+    }
+
+    /// The numbers of [`with`](Self::with), without the set.
+    fn counted(&self, permutation: &Permutation, part: u32) -> Option<Self> {
         if permutation.max.is_some_and(|max| self.count >= max) {
             return None;
         }
@@ -102,15 +117,7 @@ impl PartSubset {
         }
         // Without a maximum, counts from the minimum on make no difference; they are one state.
         after.count = (self.count + 1).min(permutation.max.unwrap_or(0).max(permutation.min));
-        if !after.can_finish(permutation) {
-            return None;
-        }
-        // Copied last: a set of many parts is on the heap, and a part that is refused needs no copy.
-        after.read = SmallVec::from_slice(&self.read);
-        if let Some(word) = after.read.get_mut(index(part) / 64).filter(|_| part < permutation.once) {
-            *word |= 1 << (part % 64);
-        }
-        Some(after)
+        after.can_finish(permutation).then_some(after)
     }
 
     /// Whether no part is required any more.

@@ -143,9 +143,11 @@ impl PartLengths {
                 total = total.saturating_add(whole);
                 continue;
             }
-            let parts = 64 * place..required.min(64 * place + 64);
-            for part in parts.filter(|part| unread >> (part % 64) & 1 == 1) {
+            let mut rest = unread;
+            while rest != 0 {
+                let part = 64 * place + Offset::from_raw(rest.trailing_zeros()).index();
                 total = total.saturating_add(self.each[part]);
+                rest &= rest - 1;
             }
         }
         // All required parts, and then the shortest others: a part that occurs once is taken if it is shorter
