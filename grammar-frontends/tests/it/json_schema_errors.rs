@@ -73,6 +73,10 @@ fn unsupported_keywords() {
     assert_snapshot!(refusal(r#"{"multipleOf":0.00003,"maximum":3}"#), @r#"json-schema/unsupported at `/multipleOf`: `multipleOf`: telling the multiples of a step with a fraction takes more than 20000 states (use a whole step or a power of ten, or raise the limit `states`)"#);
     assert_snapshot!(refusal(r#"{"format":"uri","minLength":100000}"#), @r#"json-schema/unsupported at `/minLength`: `minLength`: keeping a length of 100000 beside the pattern or format takes more than 20000 states (put the length into the pattern, or use a smaller bound)"#);
     assert_snapshot!(refusal(r#"{"minimum":1e1000}"#), @r#"json-schema/unsupported at `/minimum`: `minimum`: a number of more than 400 digits when written without an exponent (use fewer digits or raise the limit `digits`)"#);
+    assert_snapshot!(refusal(r#"{"exclusiveMinimum":-1e1000}"#), @r#"json-schema/unsupported at `/exclusiveMinimum`: `exclusiveMinimum`: a number of more than 400 digits when written without an exponent (use fewer digits or raise the limit `digits`)"#);
+    assert_snapshot!(refusal(r#"{"maximum":1e1000}"#), @r#"json-schema/unsupported at `/maximum`: `maximum`: a number of more than 400 digits when written without an exponent (use fewer digits or raise the limit `digits`)"#);
+    assert_snapshot!(refusal(r#"{"exclusiveMaximum":1e-1000}"#), @r#"json-schema/unsupported at `/exclusiveMaximum`: `exclusiveMaximum`: a number of more than 400 digits when written without an exponent (use fewer digits or raise the limit `digits`)"#);
+    assert_snapshot!(refusal(r#"{"const":1e1000}"#), @r#"json-schema/unsupported at `/const`: `const`: a number of more than 400 digits when written without an exponent (use fewer digits or raise the limit `digits`)"#);
     assert_snapshot!(refusal(r#"{"$schema":"http://json-schema.org/draft-03/schema#"}"#), @r#"json-schema/unsupported at `/$schema`: `$schema`: draft-03 is not supported (use draft-04 or a later one)"#);
     let unique = JsonSchemaOptions::default().free_names(FreeNames::Unique);
     let names = r#"{"patternProperties":{"^[a-z]{2}$":{}},"additionalProperties":false}"#;

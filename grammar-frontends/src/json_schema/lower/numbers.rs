@@ -66,7 +66,7 @@ impl SchemaLowering<'_> {
             let whole = whole.take().filter(|_| {
                 alike.get(&bounds(shape)).is_some_and(|&shapes| shapes > 1)
                     && self.counts_of_few(shape).is_none()
-                    && !self.has_long_numbers(shape)
+                    && self.long_numbers(shape).is_none()
             });
             let known = last.get(&bounds(shape)).and_then(|&at: &usize| groups.get_mut(at));
             let is_joined = match (&whole, known) {
@@ -127,16 +127,23 @@ impl SchemaLowering<'_> {
         self.normalizer.check_work()?;
         let shape = listed.as_ref().unwrap_or(shape);
         let decimals = self.decimals(shape, node)?;
-        let exponents = if self.has_long_numbers(shape) { None } else { self.exponents(shape) };
+        let exponents = if self.long_numbers(shape).is_some() { None } else { self.exponents(shape) };
         let ways: Vec<ExprId> = decimals.into_iter().chain(exponents).collect();
         Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
     }
 
-    /// Whether a bound or a value has more digits than the limit when it is written without an exponent.
-    fn has_long_numbers(&self, shape: &NumberShape) -> bool {
+    /// The keywords one of which gives a number of more digits than the limit when it is written without an exponent.
+    fn long_numbers(&self, shape: &NumberShape) -> Option<[&'static str; 2]> {
         let limit = self.normalizer.options.limits.digits;
-        let bounds = [&shape.lower, &shape.upper].into_iter().flatten().map(|bound| &bound.value);
-        bounds.chain(shape.values.iter().flatten()).any(|value| value.written_len() > limit)
+        let is_long = |value: &Decimal| value.written_len() > limit;
+        let is_far = |bound: &Option<Bound>| bound.as_ref().is_some_and(|bound| is_long(&bound.value));
+        if shape.values.iter().flatten().any(is_long) {
+            return Some(["enum", "const"]);
+        }
+        if is_far(&shape.lower) {
+            return Some(["minimum", "exclusiveMinimum"]);
+        }
+        is_far(&shape.upper).then_some(["maximum", "exclusiveMaximum"])
     }
 
     /// The numbers of a shape that are written with an exponent. Of the multiples of a step those that are multiples of
@@ -175,9 +182,9 @@ impl SchemaLowering<'_> {
 
     /// The numbers of a shape that are written without an exponent.
     pub(super) fn decimals(&mut self, shape: &NumberShape, node: NodeId) -> Result<Option<ExprId>> {
-        if self.has_long_numbers(shape) {
+        if let Some([usual, other]) = self.long_numbers(shape) {
             let limit = self.normalizer.options.limits.digits;
-            let keyword = if shape.values.is_some() { "enum" } else { "minimum" };
+            let keyword = if self.normalizer.has_keyword(node, other) { other } else { usual };
             let reason = format!("a number of more than {limit} digits when written without an exponent");
             self.normalizer.unsupported(
                 node,

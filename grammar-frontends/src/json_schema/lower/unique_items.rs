@@ -106,9 +106,13 @@ impl<'s> SchemaLowering<'s> {
         for &(goal, needed) in &needs {
             let norm = self.normalizer.norm(goal)?;
             if !norm.is_never() && self.values_at_least(goal)? < needed.min(UNBOUNDED) {
+                let hint = match shape.max {
+                    None => "bound the number of items with `maxItems`, or list the values under `enum`",
+                    Some(_) => "lower `maxItems`, or list the values under `enum`",
+                };
                 return Ok(Some((
                     "there may be more items than values that they may have, as far as these can be counted",
-                    "bound the number of items with `maxItems`, or list the values under `enum`",
+                    hint,
                 )));
             }
         }

@@ -316,6 +316,11 @@ impl<'s> Normalizer<'s> {
         }
     }
 
+    /// Whether a schema has a keyword.
+    pub(crate) fn has_keyword(&self, node: NodeId, keyword: &str) -> bool {
+        self.document.value(node).as_object().is_some_and(|members| members.contains_key(keyword))
+    }
+
     /// Refuses a keyword, or notes in the report that it is ignored.
     pub(crate) fn unsupported(
         &mut self,
@@ -332,8 +337,7 @@ impl<'s> Normalizer<'s> {
         self.check_work()?;
         let reason = reason.into();
         // Where several schemas make the trouble together, the one to name need not have the keyword.
-        let has_keyword =
-            self.document.value(node).as_object().is_some_and(|members| members.contains_key(keyword));
+        let has_keyword = self.has_keyword(node, keyword);
         let at = |pointer: String| if has_keyword { format!("{pointer}/{keyword}") } else { pointer };
         match self.options.unsupported {
             Unsupported::Refuse => Err(Box::new(
