@@ -33,7 +33,7 @@ const MAX_GROUP: usize = 64;
 /// Two contexts: whether the second one subsumes the first one.
 type Pair = (ContextId, ContextId);
 
-/// What is known of a pair.
+/// The answer about a pair, as far as there is one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     Holds,
