@@ -24,7 +24,7 @@ use crate::tables::ids::{ContextId, ReturnState, TAIL, units};
 use crate::tables::items::Item;
 
 /// Pairs that one question may look at. Two positions of a left-recursive text are compared rule by rule.
-const MAX_PAIRS: usize = 1 << 12;
+const MAX_PAIRS: usize = 1 << 16;
 /// Continuations that count as another pair. They are held until a pair is decided.
 const ENTRIES_PER_PAIR: usize = 64;
 /// Contexts of one state that are compared with one another; of more, the rest is kept as it is.

@@ -32,6 +32,9 @@ const MAX_PAIRS: usize = 4_000;
 /// is learnt, and the walk does the work.
 const MAX_WORK: u64 = 10_000_000;
 
+/// Edges that are looked at in the time in which a state is put into a table.
+const HASHED: usize = 16;
+
 /// States whose edges are taken together.
 const MAX_JOINED: usize = 4;
 
@@ -237,7 +240,9 @@ impl ClassStates {
             let mut changed = false;
             pairs.retain(|&pair| {
                 let holds = self.known(pair) == Some(true)
-                    && self.holds(program, pair, |target| self.known(target) == Some(true));
+                    && self.holds(program, &self.epsilon_closure(program, pair.0), pair.1, |target| {
+                        self.known(target) == Some(true)
+                    });
                 changed |= !holds;
                 if !holds {
                     self.learn(pair, false);
@@ -275,10 +280,11 @@ impl ClassStates {
         }
         // Edges overlap, so a byte may have several targets. First the question whether every byte has one at
         // all.
-        if !self.holds(program, pair, |_| true) {
+        let closure = self.epsilon_closure(program, pair.0);
+        if !self.holds(program, &closure, pair.1, |_| true) {
             return Coverage::Partial;
         }
-        for state in self.epsilon_closure(program, pair.0) {
+        for state in closure {
             self.add_work(1 + program.state(state).bytes.len() * self.segments(pair.1).len());
             for edge in program.state(state).bytes {
                 let meets = |(start, end, _): &&Segment| edge.start <= *end && *start <= edge.end;
@@ -322,24 +328,21 @@ impl ClassStates {
         Coverage::Once
     }
 
-    /// Whether every byte that may come at a pair has an edge to a pair that passes `good`.
+    /// Whether every byte that may come at a place of one of some states has an edge to a pair that passes `good`.
     fn holds(
         &self,
         program: &Program,
-        (state, place): StatePosition,
+        closure: &[StateId],
+        place: Position,
         good: impl Fn(StatePosition) -> bool,
     ) -> bool {
-        if program.state(state).counts {
-            return false;
-        }
-        let closure = self.epsilon_closure(program, state);
         self.segments(place).iter().all(|&(start, end, next)| {
             // Bytes from `uncovered` on have no edge yet. Edges of one state are sorted by their start.
             let mut uncovered = u16::from(start);
             let end = u16::from(end);
             loop {
                 let before = uncovered;
-                for &state in &closure {
+                for &state in closure {
                     self.add_work(1 + program.state(state).bytes.len());
                     for edge in program.state(state).bytes {
                         let (from, to) = (u16::from(edge.start), u16::from(edge.end));
@@ -368,7 +371,7 @@ impl ClassStates {
         while let Some(&state) = closure.get(next) {
             next += 1;
             let targets = program.state(state).epsilons;
-            self.add_work(4 * targets.len());
+            self.add_work(HASHED * targets.len());
             closure.extend(targets.iter().filter(|&&target| met.insert(target)));
         }
         closure
