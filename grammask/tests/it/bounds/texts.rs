@@ -1,7 +1,7 @@
 //! Texts that fill tables faster than they are read.
 
 use grammask::ebnf::EbnfOptions;
-use grammask::json_schema::JsonSchemaOptions;
+use grammask::json_schema::{JsonSchemaOptions, KeyOrder};
 use grammask::{CompiledGrammar, Compiler, Limits, Matcher, TokenId, TokenMask};
 
 use super::{MEBIBYTE, bounded, is_full, sized};
@@ -139,4 +139,41 @@ fn forks_that_read_on_share_the_second_parse() {
     }
     println!("{taken:?} bytes");
     assert!(taken[1] < taken[0] + 65_536, "{taken:?} bytes");
+}
+
+/// Rules that go on in others at random are loops of loops, so that each position of a text has all of them again. The same
+/// can follow each position: none has to be kept beside the last one.
+#[test]
+fn positions_of_many_rules_are_one() {
+    let rules = 1_000;
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut source = "root ::= r0\n".to_owned();
+    for rule in 0..rules {
+        let (next, other) = (rule + 1, random.usize(..rules));
+        source += &format!("r{rule} ::= ((r{next} | r{other})* \"a\")* | \"b\"\n");
+    }
+    source += &format!("r{rules} ::= \"a\"");
+    let limits = Limits::default().max_work_per_call(1_000_000);
+    let compiler = Compiler::builder(common::vocabulary()).limits(limits).build();
+    let mut matcher = compiler.ebnf(&source, &EbnfOptions::default()).unwrap().matcher();
+    matcher.accept_bytes(&[b'a'; 100]).unwrap();
+}
+
+/// Each required member may be the next one. Only of the members that are read the set of all read before is kept.
+#[test]
+fn members_that_may_come_hold_no_sets() {
+    let names = 1_000;
+    let required: Vec<String> = (0..names).map(|name| format!("\"k{name}\"")).collect();
+    let schema = format!(r#"{{"type": "object", "required": [{}]}}"#, required.join(", "));
+    let options = JsonSchemaOptions::default().key_order(KeyOrder::Any);
+    let grammar = Compiler::builder(common::vocabulary()).build().json_schema(&schema, &options).unwrap();
+    let mut matcher = grammar.matcher();
+    matcher.accept_bytes(b"{").unwrap();
+    let before = grammar.budget().memory_usage();
+    let members = 20;
+    for name in 0..members {
+        matcher.accept_bytes(format!("\"k{}\": 1, ", 37 * name).as_bytes()).unwrap();
+    }
+    let held = grammar.budget().memory_usage() - before;
+    assert!(held < 250 * names * members, "{held} bytes are held");
 }
