@@ -272,7 +272,7 @@ struct OpenPair {
     completion: Completion,
     /// Continuations of the first context that were not looked at.
     left: Range<usize>,
-    /// A context after the first one, of which one of the candidates has to be a cover.
+    /// Where the first context goes on: one of the candidates must subsume this context, too.
     wanted: ContextId,
     /// Those that were not tried, the next one last.
     candidates: SmallVec<[ContextId; 4]>,
