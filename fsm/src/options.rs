@@ -180,16 +180,16 @@ pub struct TextLimits {
     /// before they are determinised may have four times as many, and a pattern of few states with a bound on
     /// its length eight times as many.
     pub max_states: usize,
-    /// Most steps of work taken together, 20 to 40 ns each (default: 20,000,000).
+    /// Most steps of work taken together, 20 to 60 ns each (default: 12,000,000).
     pub max_steps: usize,
-    /// Most steps of work for all intersections, complements and JSON escapings of one grammar taken together
-    /// (default: 20,000,000).
+    /// Most steps of work for all intersections, complements and JSON escapings of one grammar taken together. States and
+    /// edges that are written for them count (default: 12,000,000).
     pub max_total_steps: usize,
 }
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { max_states: 50_000, max_steps: 20_000_000, max_total_steps: 20_000_000 }
+        Self { max_states: 50_000, max_steps: 12_000_000, max_total_steps: 12_000_000 }
     }
 }
 

@@ -65,7 +65,7 @@ fn check<B: BuildBackend>(compiler: &Compiler<B>, remainder: usize) {
 /// Limits that are reached soon: code that is not optimised would take seconds up to the default ones.
 fn builder() -> CompilerBuilder {
     let mut automata = CompileOptions::default();
-    automata.text.max_total_steps /= 20;
+    automata.text.max_total_steps = 1_000_000;
     let limits = Limits::default().max_work_per_call(200_000).max_table_bytes(8 << 20);
     Compiler::builder(vocabulary().unwrap()).limits(limits).automata(automata)
 }

@@ -201,6 +201,12 @@ impl Draft {
         self.edges.shrink();
     }
 
+    /// States and edges, without those of names.
+    pub(crate) fn size(&self) -> usize {
+        let finished = self.prebuilt.next_state().index() + self.prebuilt.edge_count();
+        self.states.len() + self.edges.len() + finished
+    }
+
     /// Adds a fragment of one state, its start, and makes it the current one.
     pub(crate) fn fragment(&mut self, rule: Option<RuleId>, count: Option<Count>) -> DraftFragmentId {
         self.current = self.fragments.next_id();

@@ -281,7 +281,8 @@ pub struct Program {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BuildCost {
-    /// Steps of work on intersections and complements. [`TextLimits`](crate::TextLimits) bounds their sum for one grammar.
+    /// Steps of work on intersections and complements, and the states and edges that were written for them.
+    /// [`TextLimits`](crate::TextLimits) bounds their sum for one grammar.
     pub text_steps: usize,
     /// States that were written, before equal ones were merged.
     pub states: usize,

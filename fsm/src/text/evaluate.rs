@@ -288,6 +288,11 @@ impl<'g> Evaluator<'g> {
         Ok(value)
     }
 
+    /// Counts work that was done on a text.
+    pub(crate) fn pay(&mut self, steps: usize) -> Result<(), Failure> {
+        self.metered(|meter| meter.spend(steps))
+    }
+
     /// Does work that counts for the whole grammar.
     fn metered<T>(&mut self, work: impl FnOnce(&mut Meter) -> Result<T, Failure>) -> Result<T, Failure> {
         let mut meter = Meter::after(self.spent, self.limits, &self.interrupt);

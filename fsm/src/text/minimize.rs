@@ -141,7 +141,8 @@ impl Refinement {
             for &state in self.members.slice(start..end) {
                 sources.extend_from_slice(self.reverse.entering(state));
             }
-            meter.spend(sources.len() + 1)?;
+            // They are sorted twice.
+            meter.spend(2 * sources.len() + 1)?;
             // By state: the arcs of one state into the block are neighbours, and so are their ranges.
             sources.sort();
             letters.clear();

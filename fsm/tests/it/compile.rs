@@ -1,6 +1,6 @@
 //! Programs as a whole: sizes, bounds, emptiness, limits.
 
-use grammask_fsm::{Cause, CompileOptions, Count, Program, TextLimits, compile};
+use grammask_fsm::{Cause, CompileOptions, Count, DeferredProgram, Program, TextLimits, compile};
 use grammask_grammar_ir::{CharRange, ExprId, Grammar, GrammarBuilder, JsonEscapes, RuleId};
 
 use crate::{built, check, grammar, no_passes, recursive_grammar, refused};
@@ -274,6 +274,26 @@ fn one_pattern_under_many_lengths_is_read_once() {
     };
     let (one, many) = (least(1), least(11));
     assert!(many < 3 * one, "one length takes {one} steps, eleven take {many}");
+}
+
+/// Of the work of texts, writing their states is a part. In a JSON string there are more, because of escapes.
+#[test]
+fn states_that_are_written_count_as_work() {
+    let cost = |is_escaped: bool| {
+        let grammar = grammar(|builder| {
+            let letters = builder.class([('\u{100}', '\u{FFFF}')]);
+            let texts = builder.repeat(letters, 0, None);
+            let any = builder.any_char();
+            let short = builder.repeat(any, 0, Some(40));
+            let both = builder.intersection([texts, short]);
+            if is_escaped { builder.json_escaped(both) } else { both }
+        });
+        let program = DeferredProgram::new(grammar, &CompileOptions::default()).unwrap();
+        (program.cost().text_steps, program.cost().states)
+    };
+    let ((plain_steps, plain_states), (steps, states)) = (cost(false), cost(true));
+    assert!(states > plain_states, "{states} and {plain_states} states");
+    assert!(steps - plain_steps >= states - plain_states, "{steps} and {plain_steps} steps");
 }
 
 /// A loop of many loops has a state with an edge to each, and each leads back to it.

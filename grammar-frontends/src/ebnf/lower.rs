@@ -27,7 +27,7 @@ pub(super) struct ExpressionLowering<'a> {
     /// Bounds on each pattern.
     pub(super) regex: RegexLimits,
     /// The costly parts that patterns may still have.
-    pub(super) pattern_budget: PatternBudget,
+    pub(super) pattern_budget: &'a mut PatternBudget,
     /// Most chunks of one `Substring`.
     pub(super) chunks: usize,
 }

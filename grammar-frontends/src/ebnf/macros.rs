@@ -85,7 +85,7 @@ impl ExpressionLowering<'_> {
         }
         let span = pattern.ok_or(Wrong)?;
         let text = flags + &self.string(span);
-        let expr = match regex::compile_next(self.builder, &text, &options, &mut self.pattern_budget) {
+        let expr = match regex::compile_next(self.builder, &text, &options, self.pattern_budget) {
             Ok(expr) => expr,
             Err(found) => {
                 if self.has_room_for_reports() {

@@ -80,4 +80,4 @@ mod token;
 pub(crate) use options::Dialect;
 pub use options::{EbnfLimits, EbnfOptions};
 pub use parse::parse;
-pub(crate) use parse::parse_dialect;
+pub(crate) use parse::{parse_dialect, parse_part};

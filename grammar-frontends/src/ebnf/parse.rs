@@ -44,6 +44,16 @@ pub(crate) fn parse_dialect(
     dialect: Dialect,
     options: &EbnfOptions,
 ) -> Result<Grammar, Diagnostics> {
+    parse_part(source, dialect, options, &mut PatternBudget::new(&RegexLimits::default()))
+}
+
+/// The same for a part of a source.
+pub(crate) fn parse_part(
+    source: &str,
+    dialect: Dialect,
+    options: &EbnfOptions,
+    pattern_budget: &mut PatternBudget,
+) -> Result<Grammar, Diagnostics> {
     let limits = &options.limits;
     let check =
         || options.interrupt.check().map_err(|reason| Diagnostics::from(Diagnostic::interrupted(reason)));
@@ -67,7 +77,7 @@ pub(crate) fn parse_dialect(
     check_literals(source, &tokens, dialect, &mut reports);
     check()?;
     let bodies = parse_bodies(source, &rules, dialect, &mut reports);
-    build(source, options, &rules, &bodies, reports)
+    build(source, options, &rules, &bodies, (reports, pattern_budget))
 }
 
 /// A rule's tokens.
@@ -277,7 +287,7 @@ fn build(
     options: &EbnfOptions,
     rules: &[RuleTokens<'_>],
     bodies: &[Body],
-    mut reports: Reports<'_>,
+    (mut reports, pattern_budget): (Reports<'_>, &mut PatternBudget),
 ) -> Result<Grammar, Diagnostics> {
     let root = &*options.root;
     let mut builder = GrammarBuilder::new().interrupted_by(options.interrupt.clone());
@@ -311,7 +321,7 @@ fn build(
         reports: Vec::new(),
         max_reports: reports.limit,
         regex: RegexLimits::default(),
-        pattern_budget: PatternBudget::new(&RegexLimits::default()),
+        pattern_budget,
         chunks: options.limits.chunks,
     };
     // The names of rules whose options need a regular body, with the options.

@@ -268,7 +268,7 @@ pub struct JsonSchemaLimits {
     pub goals: usize,
     /// Work while schemas are combined and written out, in units of some 50 nanoseconds. It is names, values and
     /// alternatives that are compared or copied, texts that are put to patterns, and expressions of the grammar. Default:
-    /// 10,000,000, and one more for each byte of a source. The schemas of one source, such as the tools of a request,
+    /// 8,000,000, and two more for each byte of a source. The schemas of one source, such as the tools of a request,
     /// share it, without the largest of them.
     pub work: usize,
     /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
@@ -306,7 +306,7 @@ impl Default for JsonSchemaLimits {
             schema_bytes: 16 << 20,
             values: 1_500_000,
             goals: 100_000,
-            work: 10_000_000,
+            work: 8_000_000,
             depth: 100,
             alternatives: 512,
             states: 20_000,

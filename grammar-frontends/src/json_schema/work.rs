@@ -39,7 +39,7 @@ impl Work {
 }
 
 /// Work for each byte of a source.
-pub(crate) const WORK_PER_BYTE: usize = 1;
+pub(crate) const WORK_PER_BYTE: usize = 2;
 
 /// The [work](JsonSchemaLimits::work) that the schemas of one source take together, against its limit. The largest of them
 /// does not count, because it may take as much as a schema alone.

@@ -90,8 +90,8 @@ pub struct RegexLimits {
     /// Most places that stand for a large Unicode class (`\w`, `\p{L}`, a case-insensitive class); 2,000 by
     /// default. Each is up to some 800 ranges. All patterns of one grammar may have 5,000, or as many as this.
     pub unicode_classes: usize,
-    /// Most characters that case folding may have to look up, where case is ignored; 40 million by default,
-    /// some 300 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million. All
+    /// Most characters that case folding may have to look up, where case is ignored; 24 million by default,
+    /// some 200 ms. Each class counts with about its size, one that may hold most of Unicode with 1.1 million. All
     /// patterns of one grammar may have twice as many.
     pub folded_characters: usize,
     /// Most expressions in the grammar that results, counted as a tree; 500,000 by default. Only anchors in
@@ -108,7 +108,7 @@ impl Default for RegexLimits {
             pattern_bytes: 64 << 10,
             nesting: 250,
             unicode_classes: 2_000,
-            folded_characters: 40_000_000,
+            folded_characters: 24_000_000,
             expressions: 500_000,
         }
     }
@@ -130,9 +130,14 @@ pub(crate) struct PatternBudget {
     classes: usize,
     /// Characters that case folding looks up, some 8 ns each.
     folded: usize,
+    /// The work of those that were looked up.
+    work: usize,
     /// Complements of properties where case is ignored, by the names of these; `None` where it is the same as ever.
     pub(super) complements: HashMap<Box<str>, Option<String>>,
 }
+
+/// Characters that take a unit of work.
+const FOLDED_FOR_A_UNIT: usize = 6;
 
 impl PatternBudget {
     const MAX_CLASSES: usize = 5_000;
@@ -142,6 +147,7 @@ impl PatternBudget {
         Self {
             classes: Self::MAX_CLASSES.max(limits.unicode_classes),
             folded: limits.folded_characters.saturating_mul(2),
+            work: 0,
             complements: HashMap::default(),
         }
     }
@@ -158,5 +164,11 @@ impl PatternBudget {
     pub(super) fn take(&mut self, classes: usize, folded: usize) {
         self.classes = self.classes.saturating_sub(classes);
         self.folded = self.folded.saturating_sub(folded);
+        self.work = self.work.saturating_add(folded / FOLDED_FOR_A_UNIT);
+    }
+
+    /// The work so far, in units of [`JsonSchemaLimits::work`](crate::json_schema::JsonSchemaLimits::work).
+    pub(crate) fn work(&self) -> usize {
+        self.work
     }
 }

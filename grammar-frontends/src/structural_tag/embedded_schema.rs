@@ -19,6 +19,8 @@ pub struct GrammarSkeleton {
     pub grammar: Grammar,
     /// The schemas, equal ones once.
     pub schemas: Vec<EmbeddedSchema>,
+    /// The work of reading its patterns, in units of [`JsonSchemaLimits::work`](crate::json_schema::JsonSchemaLimits::work).
+    pub work: usize,
 }
 
 /// A JSON Schema of a structural tag, and the rule that stands for it in the [`GrammarSkeleton`].

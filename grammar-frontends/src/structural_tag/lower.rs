@@ -48,7 +48,7 @@ pub(super) fn skeleton(
 ) -> Result<GrammarSkeleton, Diagnostics> {
     let mut lowering = FormatLowering::new(options, SchemaPlacement::Separate);
     let grammar = lowering.run(format).map_err(|error| Diagnostics::from(*error))?;
-    Ok(GrammarSkeleton { grammar, schemas: lowering.separate })
+    Ok(lowering.skeleton(grammar))
 }
 
 /// The grammar of a format with a rule instead of its tags, of which there is one list. `None` where the list
@@ -80,8 +80,9 @@ pub(super) fn content_and_end(tag: &Tag, options: &StructuralTagOptions) -> Resu
     let root = lowering.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
     let body = lowering.terminated(&tag.content, &tag.end, &place)?;
     lowering.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
-    let grammar = lowering.builder.finish(root).map_err(|error| grammar_error(&place, &error))?;
-    Ok(GrammarSkeleton { grammar, schemas: lowering.separate })
+    let builder = std::mem::take(&mut lowering.builder);
+    let grammar = builder.finish(root).map_err(|error| grammar_error(&place, &error))?;
+    Ok(lowering.skeleton(grammar))
 }
 
 /// The rule that stands for the tags of a frame.
@@ -151,6 +152,11 @@ impl<'o> FormatLowering<'o> {
         self.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
         let builder = std::mem::take(&mut self.builder);
         builder.finish(root).map_err(|error| grammar_error(&place, &error))
+    }
+
+    /// A grammar with rules that stand for the schemas that were met.
+    fn skeleton(self, grammar: Grammar) -> GrammarSkeleton {
+        GrammarSkeleton { grammar, schemas: self.separate, work: self.pattern_budget.work() }
     }
 
     /// The expression of a format with nothing around it.
@@ -705,7 +711,7 @@ impl<'o> FormatLowering<'o> {
         if self.options.json_schema.interrupt != Interrupt::never() {
             options.interrupt = self.options.json_schema.interrupt.clone();
         }
-        let grammar = ebnf::parse(source, &options)
+        let grammar = ebnf::parse_part(source, ebnf::Dialect::Ebnf, &options, &mut self.pattern_budget)
             .map_err(|errors| embedded(errors, &place.key("grammar"), "the grammar"))?;
         let expr = self.append(&grammar, place)?;
         self.grammars.insert(source.into(), expr);

@@ -89,7 +89,7 @@ fn compiler() -> &'static Compiler {
         let (mut limits, mut automata) = (Limits::default(), CompileOptions::default());
         if !is_full() {
             limits.max_work_per_call /= 20;
-            automata.text.max_total_steps /= 20;
+            automata.text.max_total_steps = 1_000_000;
         }
         Compiler::builder(common::vocabulary()).limits(limits).automata(automata).build()
     });

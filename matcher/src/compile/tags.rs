@@ -379,6 +379,7 @@ impl<B: BuildBackend> TagCompiler<B> {
         let (content, schemas) = match content {
             TagContent::Schema(schema) => (self.silent_schema(&schema, &mut cost)?, 1),
             TagContent::Grammar(rest) => {
+                cost.schemas = rest.work;
                 let programs = rest.schemas.iter().map(|schema| self.silent_schema(schema, &mut cost));
                 let programs: Vec<Arc<DeferredProgram>> = programs.collect::<Option<_>>()?;
                 let grammar = self.resolver.resolve(&rest.grammar).ok()?;

@@ -21,8 +21,15 @@ use crate::text::scalars::{TokenSet, code_point, is_token, token_set};
 const SMALL_TEXT: usize = 64;
 
 impl<'g> Builder<'g> {
-    /// Writes an automaton in place, or calls its fragment if it is large.
+    /// Writes an automaton in place, or calls its fragment if it is large. States and edges that are written count as work
+    /// on texts: a pattern under many bounds is remembered, but written under each.
     pub(super) fn operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
+        let before = self.draft.size();
+        self.write_operator(id, item)?;
+        self.evaluator.pay(self.draft.size() - before)
+    }
+
+    fn write_operator(&mut self, id: ExprId, item: Item<'g>) -> Result<(), Failure> {
         let Item { from, to, place, .. } = item;
         // Equal operators of a grammar have one representative, so each is evaluated and written once.
         let id = self.evaluator.representative(id);

@@ -25,9 +25,6 @@ const MAX_NAMES: usize = 256;
 /// Steps spent on the automaton of one language, some 10 ns each.
 const MAX_STEPS: usize = 500_000;
 
-/// Steps that take as long as a unit of work.
-const STEPS_FOR_A_UNIT: usize = 3;
-
 impl<'s> SchemaLowering<'s> {
     /// The strings of a shape, if there are at most `most`.
     pub(super) fn enumerated(&self, shape: &StringShape<'s>, most: usize) -> Option<Vec<Cow<'s, str>>> {
@@ -64,7 +61,7 @@ impl<'s> SchemaLowering<'s> {
             return None;
         }
         let (texts, steps) = TextAutomaton::from_expr_counted(&grammar, body, &limits);
-        work.charge(steps / STEPS_FOR_A_UNIT);
+        work.charge(steps);
         texts.ok()
     }
 

@@ -100,8 +100,8 @@ pub(super) struct SchemaLowering<'s> {
 /// Products of texts with a length that are measured, where their estimates are too large; 2 ms each.
 const MAX_MEASURES: u32 = 32;
 
-/// The work of an expression.
-const EXPRESSION: usize = 4;
+/// The work of an expression, half of it that of its automaton.
+const EXPRESSION: usize = 8;
 
 /// Expressions of a schema of about the median size.
 const EXPECTED_EXPRESSIONS: usize = 1 << 10;

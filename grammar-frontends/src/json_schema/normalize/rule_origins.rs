@@ -12,9 +12,13 @@ use crate::json_schema::sets::text_tests::{Lengths, TextTests};
 /// The part of the steps of all texts together that is spent on texts that are small enough.
 const PART_OF_STEPS: usize = 16;
 
+/// The part of the steps of one text that shows it to be too large: a refusal may not take twice as long as what is
+/// refused.
+const PART_OF_ONE: usize = 4;
+
 /// The schema of each rule, recorded while a schema is compiled to locate a refusal.
 pub(crate) struct RuleOrigins {
-    /// Those of a text by itself, where one of them was too large.
+    /// Those of a text by itself.
     limits: TextLimits,
     /// Steps that may still be spent on texts that are not.
     steps_left: usize,
@@ -27,6 +31,7 @@ pub(crate) struct RuleOrigins {
 impl RuleOrigins {
     pub(crate) fn new(limits: TextLimits) -> Self {
         let steps_left = limits.max_total_steps / PART_OF_STEPS;
+        let limits = limits.max_steps(limits.max_steps / PART_OF_ONE);
         Self { limits, steps_left, rules: Vec::new(), too_large: None }
     }
 

@@ -153,7 +153,9 @@ impl<'s> TextTests<'s> {
             return Ok(known);
         }
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
+        let before = self.pattern_budget.work();
         let grammar = regex::parse_next(pattern, &options, &mut self.pattern_budget)?;
+        self.work.charge(self.pattern_budget.work() - before);
         let id = self.push(TestKind::Pattern { grammar: Box::new(grammar), pattern: pattern.into() });
         self.patterns.insert(key, id);
         Ok(id)

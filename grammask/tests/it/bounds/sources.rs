@@ -164,6 +164,30 @@ fn classes_of_all_patterns_are_limited() {
     assert!(refused.to_string().contains("Unicode classes"), "{refused}");
 }
 
+/// Tags are compiled one by one, and share the work of looking up both cases of large classes.
+#[test]
+fn case_folding_of_all_tags_is_limited() {
+    let folded = |times: usize| "[\u{100}-\u{10FFFF}]".repeat(times);
+    let document = |formats: String| {
+        format!(r#"{{"type":"structural_tag","format":{{"type":"or","elements":[{formats}]}}}}"#)
+    };
+    let grammar =
+        format!(r##"{{"type":"grammar","grammar":"root ::= Regex(\"{}#\", flags=\"i\")"}}"##, folded(20));
+    let source = document(numbered(3, &grammar));
+    let options = StructuralTagOptions::default();
+    let refused = bounded("grammars", || compiler().structural_tag(&source, &options)).unwrap_err();
+    assert!(refused.to_string().contains("ignores case in too many"), "{refused}");
+    let mut options = StructuralTagOptions::default();
+    options.json_schema.limits.work = 1_000_000;
+    let schema = format!(
+        r##"{{"type":"json_schema","json_schema":{{"type":"string","pattern":"(?i:{}#)"}}}}"##,
+        folded(1)
+    );
+    let source = document(numbered(12, &schema));
+    let refused = bounded("schemas", || compiler().structural_tag(&source, &options)).unwrap_err();
+    assert!(refused.to_string().contains("`work`"), "{refused}");
+}
+
 /// The set that a text begins in is found before any call: its work is limited, too.
 #[test]
 fn the_first_set_is_limited() {
