@@ -71,6 +71,7 @@ pub(crate) fn build(
         plain_rules: vec![DraftFragmentId::NONE; grammar.rule_count()],
         escaped_rules: HashMap::default(),
         counted: HashMap::default(),
+        large_classes: HashMap::default(),
         texts: HashMap::default(),
         strings: HashMap::default(),
         permutation: HashMap::default(),
@@ -161,6 +162,15 @@ enum Body<'g> {
     String(&'g [ExprId]),
 }
 
+/// Ranges of a class that takes hundreds of states, such as all letters.
+const LARGE_CLASS: usize = 64;
+
+/// Copies of one large class; past them all others call one fragment.
+const MAX_LARGE_COPIES: u32 = 32;
+
+/// A class of characters, and how they are spelled.
+type SpelledClass<'g> = (&'g [CharRange], Spelling);
+
 /// Expressions written between two looks at the interrupt, some 0.1 ms.
 const WORK_BETWEEN_CHECKS: usize = 1 << 10;
 
@@ -198,6 +208,8 @@ struct Builder<'g> {
     escaped_rules: HashMap<(RuleId, Spelling), DraftFragmentId>,
     /// The fragments of repeats.
     counted: HashMap<(ExprId, Spelling, Count), DraftFragmentId>,
+    /// Copies of large classes, and the fragments of those of which there are many.
+    large_classes: HashMap<SpelledClass<'g>, (u32, Option<DraftFragmentId>)>,
     /// The fragments of texts of any length in JSON strings.
     texts: HashMap<ExprId, DraftFragmentId>,
     /// The fragments of long strings, by their parts.
@@ -284,7 +296,7 @@ impl<'g> Builder<'g> {
         match self.grammar.expr(id) {
             Expr::Empty => self.draft.epsilon(from, to),
             Expr::Bytes(bytes) => self.literal(bytes, item)?,
-            Expr::Class(ranges) => self.class(ranges, item),
+            Expr::Class(ranges) => self.class(id, ranges, item),
             Expr::Sequence(parts) => self.sequence(parts, item),
             Expr::Choice(alternatives) => self.choice(alternatives, item)?,
             // Special cases come before the general ones of the same kind. Each accepts the same texts in
@@ -452,15 +464,38 @@ impl<'g> Builder<'g> {
         Ok(())
     }
 
-    fn class(&mut self, ranges: &[CharRange], Item { from, to, place, .. }: Item<'g>) {
+    fn class(&mut self, id: ExprId, ranges: &'g [CharRange], Item { from, to, place, .. }: Item<'g>) {
         if ranges.is_empty() {
             self.draft.dead_parts.push((from, Some(place.rule)));
+        }
+        if let Some(fragment) = self.large_class(id, ranges, place) {
+            self.draft.edge(from, Label::call(fragment), to);
+            return;
         }
         let mut arcs = std::mem::take(&mut self.arcs);
         arcs.clear();
         arcs.extend(ranges.iter().map(|&(lo, hi)| CharArc { lo: u32::from(lo), hi: u32::from(hi), to }));
         self.spell(from, &arcs, place.spelling);
         self.arcs = arcs;
+    }
+
+    /// The fragment of a large class, where it was written often.
+    fn large_class(&mut self, id: ExprId, ranges: &'g [CharRange], place: Place) -> Option<DraftFragmentId> {
+        if ranges.len() < LARGE_CLASS || self.whole == Some(id) {
+            return None;
+        }
+        let key = (ranges, place.spelling);
+        let (copies, known) = self.large_classes.get(&key).copied().unwrap_or_default();
+        if copies < MAX_LARGE_COPIES {
+            self.large_classes.insert(key, (copies + 1, None));
+            return None;
+        }
+        if known.is_none() {
+            let fragment = self.add_fragment(place.rule, Body::One(id), place.spelling, None);
+            self.large_classes.insert(key, (copies, Some(fragment)));
+            return Some(fragment);
+        }
+        known
     }
 
     fn spell(&mut self, from: DraftStateId, arcs: &[CharArc<DraftStateId>], spelling: Spelling) {

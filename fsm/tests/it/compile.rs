@@ -241,6 +241,36 @@ fn limits_are_reported() {
     insta::assert_snapshot!(error, @"rule `root`: limit reached, more than 10 states; simplify the rule or raise `max_states`");
 }
 
+/// A class of a hundred ranges takes a hundred states or so, in a JSON string more.
+#[test]
+fn large_classes_have_few_copies() {
+    let letter = |number: u32| char::from_u32(0x1000 + 3 * number).unwrap();
+    let grammar = |times: usize| {
+        grammar(|builder| {
+            let pair = |builder: &mut GrammarBuilder| {
+                let letters = builder.class((0..100).map(|number| (letter(number), letter(number))));
+                let end = builder.literal("k");
+                builder.sequence([letters, end])
+            };
+            let pairs: Vec<ExprId> = (0..times).map(|_| pair(builder)).collect();
+            let plain = builder.sequence(pairs);
+            let escaped = builder.json_escaped(plain);
+            let (before, after) = (builder.literal("<"), builder.literal(">"));
+            let escaped = builder.sequence([before, escaped, after]);
+            builder.choice([plain, escaped])
+        })
+    };
+    let [few, many] = [50, 500].map(|times| built(&grammar(times)).state_count());
+    assert!(many < few + 450 * 8, "{few} and {many} states");
+    let text = |last: char| format!("{}{last}k", format!("{}k", letter(7)).repeat(39));
+    let escaped = |last: &str| format!("<{}{last}k>", format!("{}k", letter(7)).repeat(39));
+    let wrong =
+        [text('k'), text('\u{1001}'), escaped("\\u1001"), escaped("\\u10"), text(letter(8)).repeat(2)];
+    let right = [text(letter(99)), escaped("\\u1006"), escaped(&letter(99).to_string())];
+    assert!(right.iter().all(|text| crate::naive::accepts(&grammar(40), text.as_bytes())));
+    check(&grammar(40), wrong.iter().chain(&right).map(|text| text.as_bytes()));
+}
+
 /// A pattern under many bounds on its length is multiplied once with what all of them have in common.
 #[test]
 fn one_pattern_under_many_lengths_is_read_once() {
