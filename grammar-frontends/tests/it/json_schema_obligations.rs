@@ -1,6 +1,6 @@
 //! Obligations of arrays and objects: items and members that must occur somewhere.
 
-use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder};
+use grammask_grammar_frontends::json_schema::{self, JsonSchemaOptions, KeyOrder};
 use serde_json::{Value, json};
 
 use crate::schema_texts;
@@ -67,6 +67,81 @@ fn different_items_at_places() {
         &[r#"[1,"a"]"#, r#"[null,"a",1]"#, r#"["a","b",1.0]"#],
         &["[]", "[1]", r#"["a","a"]"#, r#"[1,"b",1.0]"#, r#"[null,"b","b"]"#],
     );
+}
+
+/// Arrays are counted by their lengths: here there are 7, and 1 + 3 + 3.
+#[test]
+fn different_arrays_are_counted() {
+    let schema = |items: Value, most: u32| {
+        let schema = json!({"type": "array", "uniqueItems": true, "items": items, "maxItems": most});
+        json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()).is_ok()
+    };
+    let pairs = json!({"type": "array", "items": {"enum": [1, 2]}, "maxItems": 2});
+    assert!(schema(pairs.clone(), 7) && !schema(pairs, 8));
+    let rows = json!({
+        "type": "array", "prefixItems": [{"enum": [1, 2, 3]}], "items": {"const": null}, "maxItems": 2
+    });
+    assert!(schema(rows.clone(), 7) && !schema(rows, 8));
+    let long = json!({"type": "array", "items": {"const": 1}, "minItems": 10, "maxItems": 1_000_000_000});
+    assert!(schema(long, 999_999));
+}
+
+/// All arrays of up to four values, put to schemas and to a count of the items that some keywords ask for.
+#[test]
+fn different_items_some_of_which_occur() {
+    let values = [json!(1), json!(2), json!(3), json!("a")];
+    let mut arrays: Vec<Vec<usize>> = vec![Vec::new()];
+    for length in 0..4 {
+        let longer = arrays.iter().filter(|array| array.len() == length);
+        let longer =
+            longer.flat_map(|array| (0..values.len()).map(|value| [array.as_slice(), &[value]].concat()));
+        arrays.extend(longer.collect::<Vec<_>>());
+    }
+    let contains = |what: Value, min: u32, max: Option<u32>| match max {
+        Some(max) => json!({"contains": what, "minContains": min, "maxContains": max}),
+        None => json!({"contains": what, "minContains": min}),
+    };
+    // Of each keyword the values that count, and how many there have to be.
+    let numbers = (json!({"type": "integer"}), [0, 1, 2].as_slice());
+    let cases = [
+        vec![(json!({"const": 2}), [1].as_slice(), 1, None)],
+        vec![(numbers.0.clone(), numbers.1, 1, None)],
+        vec![(json!({"enum": [1, "a"]}), &[0, 3], 2, None)],
+        vec![(json!({"type": "string"}), &[3], 0, Some(0))],
+        vec![(numbers.0.clone(), numbers.1, 3, Some(3)), (json!({"const": "a"}), &[3], 0, Some(1))],
+        vec![(json!({"const": 1}), &[0], 1, None), (numbers.0.clone(), numbers.1, 1, Some(3))],
+        vec![(json!({"enum": [1, 2]}), &[0, 1], 1, None), (json!({"enum": [2, 3]}), &[1, 2], 1, None)],
+    ];
+    for case in cases {
+        for (least, most) in [(0, 4), (2, 3), (1, 1)] {
+            let all: Vec<Value> =
+                case.iter().map(|(what, _, min, max)| contains(what.clone(), *min, *max)).collect();
+            let schema = json!({
+                "type": "array", "items": {"enum": values}, "uniqueItems": true, "allOf": all,
+                "minItems": least, "maxItems": most
+            });
+            let fits = |array: &[usize]| {
+                let is_different = (1..array.len()).all(|at| !array[..at].contains(&array[at]));
+                let is_met = case.iter().all(|(_, those, min, max)| {
+                    let found = array.iter().filter(|value| those.contains(value)).count() as u32;
+                    found >= *min && max.is_none_or(|max| found <= max)
+                });
+                is_different && is_met && (least..=most).contains(&array.len())
+            };
+            let text =
+                |array: &Vec<usize>| Value::from_iter(array.iter().map(|&at| values[at].clone())).to_string();
+            let (valid, invalid): (Vec<_>, Vec<_>) = arrays.iter().partition(|array| fits(array));
+            if valid.is_empty() {
+                json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()).unwrap_err();
+                continue;
+            }
+            let [valid, invalid] =
+                [valid, invalid].map(|arrays| arrays.into_iter().map(text).collect::<Vec<String>>());
+            let [valid, invalid] =
+                [&valid, &invalid].map(|texts| texts.iter().map(String::as_str).collect::<Vec<&str>>());
+            check(schema, &valid, &invalid);
+        }
+    }
 }
 
 /// Asks for a member whose name matches and whose value satisfies.

@@ -15,7 +15,7 @@ use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
-use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
+use crate::json_schema::sets::array_shape::{ArrayShape, ItemObligation, Repetition};
 use crate::json_schema::sets::decimal::Decimal;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::number_shape::NumberShape;
@@ -28,7 +28,10 @@ const MAX_VALUES: usize = 4_096;
 /// Places with a set of values each: nesting goes as deep.
 const MAX_PLACES: usize = 8;
 
-/// Arrays that are written out.
+/// Most values of an item where some have to occur: they are compared with one another.
+const MAX_WITNESSES: usize = 512;
+
+/// Arrays that are written out, and values in all ways to meet obligations.
 const MAX_ARRAYS: usize = 4_096;
 
 /// A scalar; equal values are equal.
@@ -50,13 +53,14 @@ impl<'s> SchemaLowering<'s> {
         shape: &ArrayShape,
         node: NodeId,
     ) -> Result<Option<Option<ExprId>>> {
-        if !matches!(shape.repetition, Repetition::Forbidden(_)) || !shape.obligations.is_empty() {
+        if !matches!(shape.repetition, Repetition::Forbidden(_)) {
             return Ok(None);
         }
         if !shape.prefix.is_empty() {
-            return self.unique_places(shape, node);
+            return if shape.obligations.is_empty() { self.unique_places(shape, node) } else { Ok(None) };
         }
         let Some(values) = self.finite_values(shape.rest, node)? else { return Ok(None) };
+        let Some(ways) = self.ways_to_meet(shape, &values, node)? else { return Ok(None) };
         let most = shape.max.unwrap_or(u64::MAX).min(values.len() as u64);
         if shape.min > most {
             return Ok(Some(None));
@@ -67,22 +71,91 @@ impl<'s> SchemaLowering<'s> {
         }
         let Punctuation { space, before_first, after_last, comma, .. } = self.punctuation;
         let (open, close) = (self.builder.literal("["), self.builder.literal("]"));
-        // Neither bound is above the number of values.
-        let (min, max) = (shape.min as u32, most as u32);
-        let inside = if max == 0 {
-            close
-        } else {
-            let separator = self.builder.sequence([space, comma]);
+        let separator = self.builder.sequence([space, comma]);
+        let mut is_empty_allowed = false;
+        let mut insides = Vec::with_capacity(ways.len() + 1);
+        for way in ways {
             // A value that is read twice is none of the parts. But the grammar has the symbol for it then.
-            let parts: Vec<(ExprId, Occurrence)> = values
-                .into_iter()
-                .map(|(_, value)| (self.told_item(value, None), Occurrence::Optional))
-                .collect();
-            let items = self.builder.permutation(separator, parts, min, Some(max));
-            let items = self.builder.sequence([before_first, items, space, after_last, close]);
-            if min == 0 { self.builder.choice([close, items]) } else { items }
-        };
+            let mut parts: Vec<(ExprId, Occurrence)> = Vec::with_capacity(values.len());
+            for ((_, value), occurrence) in values.iter().zip(way) {
+                if let Some(occurrence) = occurrence {
+                    parts.push((self.told_item(*value, None), occurrence));
+                }
+            }
+            let required = parts.iter().filter(|(_, occurrence)| *occurrence == Occurrence::Required).count();
+            let most = most.min(parts.len() as u64);
+            let least = shape.min.max(required as u64);
+            is_empty_allowed |= least == 0;
+            if least <= most && most > 0 {
+                // Neither bound is above the number of values.
+                let items = self.builder.permutation(separator, parts, least as u32, Some(most as u32));
+                insides.push(self.builder.sequence([before_first, items, space, after_last, close]));
+            }
+        }
+        insides.splice(..0, is_empty_allowed.then_some(close));
+        if insides.is_empty() {
+            return Ok(Some(None));
+        }
+        let inside = self.builder.choice(insides);
         Ok(Some(Some(self.builder.sequence([open, space, inside]))))
+    }
+
+    /// The ways in which values meet all obligations: in each a value must occur, may, or (`None`) must not. No array
+    /// is in two of them. `None` where they are too many.
+    fn ways_to_meet(
+        &mut self,
+        shape: &ArrayShape,
+        values: &[SpelledScalar<'s>],
+        node: NodeId,
+    ) -> Result<Option<Vec<Vec<Option<Occurrence>>>>> {
+        let mut ways = vec![vec![Some(Occurrence::Optional); values.len()]];
+        if shape.obligations.len() > MAX_PLACES
+            || !shape.obligations.is_empty() && values.len() > MAX_WITNESSES
+        {
+            return Ok(None);
+        }
+        for &ItemObligation { goal, from, min, max } in &shape.obligations {
+            if from > 0 {
+                return Ok(None);
+            }
+            let goal = self.normalizer.algebra.goals.and(shape.rest, goal);
+            let Some(met) = self.finite_values(goal, node)? else { return Ok(None) };
+            let is_met = |at: &usize| met.iter().any(|(value, _)| *value == values[*at].0);
+            let witnesses: Vec<usize> = (0..values.len()).filter(is_met).collect();
+            let mut narrower = Vec::new();
+            for mut way in ways {
+                let is = |at: usize, occurrence| way[at] == Some(occurrence);
+                let required = witnesses.iter().filter(|&&at| is(at, Occurrence::Required)).count() as u64;
+                let optional: Vec<usize> =
+                    witnesses.iter().copied().filter(|&at| is(at, Occurrence::Optional)).collect();
+                let (missing, all) = (min.saturating_sub(required), optional.len() as u64);
+                let room = max.map_or(all, |max| max.saturating_sub(required).min(all));
+                if max.is_some_and(|max| max < required) || missing > room {
+                    continue;
+                }
+                if missing == all || room == 0 {
+                    let all_or_none = if missing == all { Some(Occurrence::Required) } else { None };
+                    optional.into_iter().for_each(|at| way[at] = all_or_none);
+                    narrower.push(way);
+                } else if missing == 0 && room == all {
+                    narrower.push(way);
+                } else if missing == 1 && room == all {
+                    // Each of them is the first that occurs, in their own order, and those before it do not.
+                    for at in optional {
+                        way[at] = Some(Occurrence::Required);
+                        narrower.push(way.clone());
+                        way[at] = None;
+                    }
+                } else {
+                    return Ok(None);
+                }
+            }
+            if narrower.len().saturating_mul(values.len()) > MAX_ARRAYS {
+                return Ok(None);
+            }
+            ways = narrower;
+        }
+        Ok(Some(ways))
     }
 
     /// An array whose places are listed.

@@ -83,22 +83,27 @@ impl<'s> SchemaLowering<'s> {
             let items = if is_simple { self.count(shape.rest, depth, work)? } else { 0 };
             return Ok(if items >= shape.min.max(1) { items } else { 0 });
         }
-        // Arrays of one length: as long as they must be, or one item longer.
-        let length = shape.max.unwrap_or(u64::MAX).min(shape.min.max(shape.prefix.len() as u64).max(1));
-        let mut arrays: u64 = 1;
-        for index in 0..shape.prefix.len().min(usize::try_from(length).unwrap_or(usize::MAX)) {
-            arrays = arrays.saturating_mul(self.count(shape.prefix[index], depth, work)?);
+        let most = shape.max.unwrap_or(u64::MAX);
+        // Those that are long enough, and those of the length at hand.
+        let (mut arrays, mut longest) = (0_u64, 1_u64);
+        for length in 0..=most {
+            let place = usize::try_from(length).unwrap_or(usize::MAX);
+            let items = self.count(shape.item(place), depth, work)?;
+            let may_grow = items > 0 && length < most;
+            if may_grow && place >= shape.prefix.len() && (items == 1 || longest >= UNBOUNDED) {
+                // Of each length from here on there are as many at least.
+                let lengths = (most - length.max(shape.min)).saturating_add(1);
+                return Ok(arrays.saturating_add(longest.saturating_mul(lengths)));
+            }
+            if length >= shape.min {
+                arrays = arrays.saturating_add(longest);
+            }
+            if !may_grow {
+                break;
+            }
+            longest = longest.saturating_mul(items);
         }
-        if length <= shape.prefix.len() as u64 {
-            return Ok(arrays);
-        }
-        let items = self.count(shape.rest, depth, work)?;
-        // With items of one value lengths still differ.
-        Ok(match (items, shape.max) {
-            (0, _) => 0,
-            (_, None) => arrays.saturating_mul(UNBOUNDED),
-            (_, Some(_)) => arrays.saturating_mul(items),
-        })
+        Ok(arrays)
     }
 
     fn objects_at_least(
