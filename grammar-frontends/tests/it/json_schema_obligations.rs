@@ -108,6 +108,8 @@ fn different_items_some_of_which_occur() {
         vec![(numbers.0.clone(), numbers.1, 1, None)],
         vec![(json!({"enum": [1, "a"]}), &[0, 3], 2, None)],
         vec![(json!({"type": "string"}), &[3], 0, Some(0))],
+        vec![(numbers.0.clone(), numbers.1, 0, Some(1))],
+        vec![(numbers.0.clone(), numbers.1, 1, Some(1)), (json!({"enum": [1, "a"]}), &[0, 3], 1, None)],
         vec![(numbers.0.clone(), numbers.1, 3, Some(3)), (json!({"const": "a"}), &[3], 0, Some(1))],
         vec![(json!({"const": 1}), &[0], 1, None), (numbers.0.clone(), numbers.1, 1, Some(3))],
         vec![(json!({"enum": [1, 2]}), &[0, 1], 1, None), (json!({"enum": [2, 3]}), &[1, 2], 1, None)],

@@ -139,8 +139,12 @@ impl<'s> SchemaLowering<'s> {
                     narrower.push(way);
                 } else if missing == 0 && room == all {
                     narrower.push(way);
-                } else if missing == 1 && room == all {
-                    // Each of them is the first that occurs, in their own order, and those before it do not.
+                } else if missing == 1 && room == all || room == 1 {
+                    if room == 1 {
+                        optional.iter().for_each(|&at| way[at] = None);
+                        narrower.extend((missing == 0).then(|| way.clone()));
+                    }
+                    // Each is the first that occurs, in the order of the values: those before it do not.
                     for at in optional {
                         way[at] = Some(Occurrence::Required);
                         narrower.push(way.clone());
