@@ -34,6 +34,9 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::value_syntax::ItemComparison;
 
+/// Obligations of an array whose items are compared. Of those with an upper bound all sets are looked at.
+const MAX_OBLIGATIONS: usize = 4;
+
 impl<'s> SchemaLowering<'s> {
     /// The schema that asks for items that differ, if the array has to be marked for it.
     pub(super) fn distinct_items_mark(&mut self, shape: &ArrayShape) -> Result<Option<DistinctMark>> {
@@ -90,18 +93,33 @@ impl<'s> SchemaLowering<'s> {
         if places > listed && shape.rest != GoalId::NEVER {
             needs.push((shape.rest, places));
         }
+        let goals = &mut self.normalizer.algebra.goals;
         match shape.obligations.as_slice() {
             [] => {}
-            // A witness counts at any place, so that values are left as long as some obligation is open.
-            [obligation] if obligation.max.is_none() && shape.prefix.is_empty() => {
-                needs.push((self.normalizer.algebra.goals.and(shape.rest, obligation.goal), obligation.min));
+            // A witness counts at all places but the first ones, so that values are left as long as the obligation is open.
+            [obligation] if shape.prefix.is_empty() => {
+                let first = obligation.from as u64;
+                needs.push((goals.and(shape.rest, obligation.goal), obligation.min.saturating_add(first)));
             }
+            // As long as some of them are open, no value that meets one of these has occurred.
+            obligations
+                if shape.prefix.is_empty()
+                    && obligations.len() <= MAX_OBLIGATIONS
+                    && obligations.iter().all(|it| it.min <= 1 && it.from == 0) => {}
             _ => {
                 return Ok(Some((
-                    "beside `maxContains`, `prefixItems` or another `contains`, values may run out",
+                    "beside `prefixItems`, or `minContains` and another `contains`, values may run out",
                     "remove it, or list the values under `enum`",
                 )));
             }
+        }
+        // Where no more may occur of some kinds, there are others, or none at all.
+        let mut others = vec![shape.rest];
+        for obligation in shape.obligations.iter().filter(|obligation| obligation.max.is_some()) {
+            let other = goals.not(obligation.goal);
+            let narrower: Vec<GoalId> = others.iter().map(|&others| goals.and(others, other)).collect();
+            needs.extend(narrower.iter().map(|&goal| (goal, places)));
+            others.extend(narrower);
         }
         for &(goal, needed) in &needs {
             let norm = self.normalizer.norm(goal)?;
