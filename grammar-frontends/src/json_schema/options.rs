@@ -267,9 +267,9 @@ pub struct JsonSchemaLimits {
     /// second and 300 MiB. Default: 100,000. A text of a schema may reach one for every 32 of its bytes in any case.
     pub goals: usize,
     /// Work while schemas are combined and written out, in units of some 50 nanoseconds. It is names, values and
-    /// alternatives that are compared or copied, texts that are put to patterns, and expressions of the grammar. Default:
-    /// 8,000,000, and two more for each byte of a source. The schemas of one source, such as the tools of a request,
-    /// share it, without the largest of them.
+    /// alternatives that are compared or copied, texts that are put to patterns, and expressions of the grammar with
+    /// their automata. Default: 8,000,000, and two more for each byte of a source. The schemas of one source, such as
+    /// the tools of a request, share it, without the largest of them.
     pub work: usize,
     /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
     /// Default: 100.
