@@ -25,8 +25,8 @@ use crate::json_schema::sets::goals::GoalId;
 /// Items read, and items counted for each obligation.
 type ItemCounts = (u64, Vec<u64>);
 
-/// Obligations of one array.
-const MAX_OBLIGATIONS: usize = 6;
+/// Obligations of one array: sets of them are told apart.
+pub(super) const MAX_OBLIGATIONS: usize = 6;
 
 /// Places whose items are looked at for an obligation that all of them meet.
 const MAX_MEETING: usize = 16;

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use grammask_grammar_ir::{ExprId, Occurrence};
 
+use super::contains::MAX_OBLIGATIONS;
 use super::lowering::SchemaLowering;
 use super::punctuation::Punctuation;
 use crate::diagnostic::Result;
@@ -109,7 +110,7 @@ impl<'s> SchemaLowering<'s> {
         node: NodeId,
     ) -> Result<Option<Vec<Vec<Option<Occurrence>>>>> {
         let mut ways = vec![vec![Some(Occurrence::Optional); values.len()]];
-        if shape.obligations.len() > MAX_PLACES
+        if shape.obligations.len() > MAX_OBLIGATIONS
             || !shape.obligations.is_empty() && values.len() > MAX_WITNESSES
         {
             return Ok(None);

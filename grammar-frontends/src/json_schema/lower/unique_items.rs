@@ -21,6 +21,7 @@
 use grammask_grammar_ir::hash::HashSet;
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions, TokenRef};
 
+use super::contains::MAX_OBLIGATIONS;
 use super::distinct_marks::{DistinctItems, DistinctMark};
 use super::lowering::SchemaLowering;
 use super::value_counts::UNBOUNDED;
@@ -33,9 +34,6 @@ use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::value_syntax::ItemComparison;
-
-/// Obligations of an array whose items are compared. Of those with an upper bound all sets are looked at.
-const MAX_OBLIGATIONS: usize = 4;
 
 impl<'s> SchemaLowering<'s> {
     /// The schema that asks for items that differ, if the array has to be marked for it.
