@@ -228,6 +228,9 @@ impl From<String> for Stop {
     }
 }
 
+/// Longer endings are not read.
+const LONGEST_ENDING: usize = 300;
+
 /// The problems of a state: whether its answers fit together, and whether the judge gives the same.
 pub(crate) fn look_closely<S: Subject>(
     subject: &S,
@@ -253,6 +256,14 @@ pub(crate) fn look_closely<S: Subject>(
             return Ok(Some(format!(
                 "ending says {ending}, and the states behind it make that {expected:?}"
             )));
+        }
+        if let Some(text) = subject.shortest_ending(state, LONGEST_ENDING) {
+            let read = |state: S::State, &byte: &u8| subject.step(&state, byte).ok().flatten();
+            let end = text.iter().try_fold(state.clone(), read);
+            let ends = end.is_some_and(|end| subject.is_complete(&end));
+            if !ends || text.len() as u64 != ending {
+                return Ok(Some(format!("{} does not end the text in {ending} bytes", quoted(&text))));
+            }
         }
     }
     let Some(chart) = judge else {

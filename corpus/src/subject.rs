@@ -39,6 +39,12 @@ pub trait Subject {
         None
     }
 
+    /// A shortest text that finishes a sentence, of at most so many bytes, if the subject knows one.
+    fn shortest_ending(&self, state: &Self::State, max_bytes: usize) -> Option<Vec<u8>> {
+        let _ = (state, max_bytes);
+        None
+    }
+
     /// A text that finishes a sentence, from a subject that finds one sooner than its bytes are tried.
     fn finish(&self, state: &Self::State) -> Option<Vec<u8>> {
         let _ = state;
@@ -75,6 +81,10 @@ impl<B: Backend> Subject for BackendSubject<B> {
 
     fn shortest_completion_len(&self, state: &B::State) -> Option<u64> {
         self.0.shortest_completion(*state, &mut Fuel::unlimited()).ok().map(|(length, _)| length)
+    }
+
+    fn shortest_ending(&self, state: &B::State, max_bytes: usize) -> Option<Vec<u8>> {
+        self.0.shortest_ending(*state, max_bytes, &mut Fuel::unlimited()).ok().flatten()
     }
 }
 

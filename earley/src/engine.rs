@@ -106,6 +106,15 @@ impl Backend for Engine {
         self.shortest_completion.find(&self.automaton, state, fuel)
     }
 
+    fn shortest_ending(
+        &self,
+        state: State,
+        max_bytes: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<u8>>, StepError> {
+        self.shortest_completion.write(&self.automaton, state, max_bytes, fuel)
+    }
+
     #[inline]
     fn rows(&self) -> impl Rows<State> {
         &self.automaton

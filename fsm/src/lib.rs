@@ -85,7 +85,7 @@ pub use link::scope::LinkedProgram;
 pub use options::{CompileOptions, TextLimits};
 pub use program::byte_classes::ByteClasses;
 pub use program::deferred::DeferredProgram;
-pub use program::distances::{Distances, ShortestEnding};
+pub use program::distances::{Distances, Ending, ShortestEnding};
 pub use program::distinct::OpenedScope;
 pub use program::expanded_suffixes::{ExpandedSuffixes, FollowAnswer};
 pub use program::fragment_name::FragmentName;

@@ -95,13 +95,31 @@ pub trait Backend: Sized + Send + Sync + 'static {
     /// all [`next_bytes`](Self::next_bytes), or fewer. The number is 0 if the text so far is a sentence, and `u64::MAX` if
     /// a token has to be read as a whole. Endings of texts need it, and masks do not.
     ///
-    /// As provided, it searches breadth first, which takes as many steps as there are states within that number of bytes.
+    /// As provided, it is the length of a [shortest ending](Self::shortest_ending).
     ///
     /// # Errors
     ///
     /// Where the fuel does not suffice.
     fn shortest_completion(&self, state: Self::State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
-        Ok((search_completion(self, state, fuel)?, self.next_bytes(state)))
+        let ending = self.shortest_ending(state, usize::MAX, fuel)?;
+        Ok((ending.map_or(u64::MAX, |ending| ending.len() as u64), self.next_bytes(state)))
+    }
+
+    /// A shortest text that finishes a sentence, any of those that are as short. `None` where it takes more than `max_bytes`, or a token has to be read as
+    /// a whole.
+    ///
+    /// As provided, it searches breadth first, which takes as many steps as there are states within that number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// Where the fuel does not suffice.
+    fn shortest_ending(
+        &self,
+        state: Self::State,
+        max_bytes: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<u8>>, StepError> {
+        search_ending(self, state, max_bytes, fuel)
     }
 
     /// Steps from rows of a table.
@@ -161,26 +179,40 @@ impl<B: Backend> Rows<B::State> for StepAlone<'_, B> {
     }
 }
 
-/// The least number of bytes that lead to a complete state: level by level, each state once.
-fn search_completion<B: Backend>(backend: &B, start: B::State, fuel: &mut Fuel) -> Result<u64, StepError> {
+/// The bytes that lead to the next complete state: level by level, each state once.
+fn search_ending<B: Backend>(
+    backend: &B,
+    start: B::State,
+    max_bytes: usize,
+    fuel: &mut Fuel,
+) -> Result<Option<Vec<u8>>, StepError> {
     let mut seen = HashSet::from([start]);
-    let mut level = vec![start];
-    let mut length = 0;
+    // Each state with the place of the one before it, and the byte between them.
+    let mut reached = vec![(start, 0, 0)];
+    let (mut level, mut length) = (0..1, 0);
     while !level.is_empty() {
-        if level.iter().any(|&state| backend.is_complete(state)) {
-            return Ok(length);
+        for place in level.clone() {
+            if backend.is_complete(reached[place].0) {
+                let back = std::iter::successors(Some(place), |&place| Some(reached[place].1));
+                let mut ending: Vec<u8> = back.take(length).map(|place| reached[place].2).collect();
+                ending.reverse();
+                return Ok(Some(ending));
+            }
         }
-        let mut next = Vec::new();
-        for state in level {
+        if length == max_bytes {
+            break;
+        }
+        for place in level.clone() {
+            let state = reached[place].0;
             let words = backend.next_bytes(state);
             for byte in (0..=u8::MAX).filter(|byte| words[usize::from(byte / 64)] >> (byte % 64) & 1 == 1) {
                 fuel.burn(1)?;
-                next.extend(backend.step(state, byte, fuel)?.filter(|&state| seen.insert(state)));
+                let next = backend.step(state, byte, fuel)?.filter(|&next| seen.insert(next));
+                reached.extend(next.map(|next| (next, place, byte)));
             }
         }
-        level = next;
-        length += 1;
+        (level, length) = (level.end..reached.len(), length + 1);
     }
-    // Every state leads to a sentence, so what is left is a token that has no bytes.
-    Ok(u64::MAX)
+    // Every state leads to a sentence, so the ending is longer, or what is left is a token that has no bytes.
+    Ok(None)
 }

@@ -7,13 +7,13 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, ShortestEnding};
+use grammask_fsm::{Distances, Ending, ShortestEnding};
 use grammask_parser_backend::{Fuel, StepError};
 use hashbrown::HashMap;
 
 use crate::automaton::Automaton;
 use crate::callers::Rules;
-use crate::stacks::State;
+use crate::stacks::{Stack, StackList, State};
 use crate::tree::{Node, NodeId, Tree, units};
 
 /// For nodes the least number of bytes from the end of what is above to the end of the text.
@@ -36,57 +36,124 @@ impl ShortestCompletion {
         state: State,
         fuel: &mut Fuel,
     ) -> Result<(u64, [u64; 4]), StepError> {
-        let list = automaton.list(state);
-        if list.acceptance.complete || list.acceptance.local_complete {
-            return Ok((0, [0; 4]));
-        }
+        self.search(automaton, fuel, |search, costs, fuel| {
+            let (shortest, _) = search.of_list(automaton.list(state), costs, fuel)?;
+            Ok((shortest.len, shortest.first_bytes))
+        })
+    }
+
+    /// A shortest text after which one of the stacks is over, of at most `max_bytes`.
+    pub(crate) fn write(
+        &self,
+        automaton: &Automaton,
+        state: State,
+        max_bytes: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<u8>>, StepError> {
+        self.search(automaton, fuel, |search, costs, fuel| {
+            let (shortest, stack) = search.of_list(automaton.list(state), costs, fuel)?;
+            if shortest.len > units(max_bytes) {
+                return Ok(None);
+            }
+            stack.map_or(Ok(Vec::new()), |stack| search.ending(stack, fuel)).map(Some)
+        })
+    }
+
+    fn search<T>(
+        &self,
+        automaton: &Automaton,
+        fuel: &mut Fuel,
+        query: impl FnOnce(&CostSearch<'_>, &mut Costs, &mut Fuel) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
         if self.distances.get().is_none() {
             fuel.burn(2 * units(automaton.program.state_count()))?;
         }
         let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
-        let tree = &automaton.lock().tree;
-        let mut shortest = ShortestEnding::default();
-        for stack in &list.stacks {
-            let below = cost(automaton.rules(), distances, tree, &mut costs, stack.below, fuel);
-            let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
-            automaton.query_bytes.store(bytes, Ordering::Relaxed);
-            let edges = shortest.see(&automaton.program, distances, stack.state, below?);
-            fuel.burn(units(edges))?;
-        }
-        Ok((shortest.len, shortest.first_bytes))
+        let search = CostSearch { rules: automaton.rules(), distances, tree: &automaton.lock().tree };
+        let answer = query(&search, &mut costs, fuel);
+        let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
+        automaton.query_bytes.store(bytes, Ordering::Relaxed);
+        answer
     }
 }
 
-/// The cost of a node, and of those below it.
-fn cost(
-    rules: Rules<'_>,
-    distances: &Distances,
-    tree: &Tree,
-    costs: &mut Costs,
-    node: NodeId,
-    fuel: &mut Fuel,
-) -> Result<u64, StepError> {
-    let unknown: Vec<NodeId> = tree.chain(node).take_while(|id| !costs.contains_key(id)).collect();
-    fuel.burn(1 + units(unknown.len()))?;
-    // From below upwards, since a node adds to the cost of the one below it.
-    for &id in unknown.iter().rev() {
-        let node = tree.get(id);
-        let own = match node {
-            Node::Bottom | Node::Local => 0,
+/// The tables that a search for the shortest completion reads.
+struct CostSearch<'s> {
+    rules: Rules<'s>,
+    distances: &'s Distances,
+    tree: &'s Tree,
+}
+
+impl CostSearch<'_> {
+    /// The shortest ending of some stacks, and the stack that it empties; none where one is over.
+    fn of_list(
+        &self,
+        list: &StackList,
+        costs: &mut Costs,
+        fuel: &mut Fuel,
+    ) -> Result<(ShortestEnding, Option<Stack>), StepError> {
+        if list.acceptance.complete || list.acceptance.local_complete {
+            return Ok((ShortestEnding { len: 0, first_bytes: [0; 4] }, None));
+        }
+        let (mut shortest, mut nearest) = (ShortestEnding::default(), None);
+        for &stack in &list.stacks {
+            let below = self.cost(costs, stack.below, fuel)?;
+            let before = shortest.len;
+            fuel.burn(units(shortest.see(self.rules.program, self.distances, stack.state, below)))?;
+            if shortest.len < before {
+                nearest = Some(stack);
+            }
+        }
+        Ok((shortest, nearest))
+    }
+
+    /// The cost of a node, and of those below it.
+    fn cost(&self, costs: &mut Costs, node: NodeId, fuel: &mut Fuel) -> Result<u64, StepError> {
+        let unknown: Vec<NodeId> = self.tree.chain(node).take_while(|id| !costs.contains_key(id)).collect();
+        fuel.burn(1 + units(unknown.len()))?;
+        // From below upwards, since a node adds to the cost of the one below it.
+        for &id in unknown.iter().rev() {
+            let node = self.tree.get(id);
+            let own = match self.part(node) {
+                None => 0,
+                Some(Ending::Bodies(fragment, owed)) => {
+                    self.distances.body(self.rules.program, fragment).saturating_mul(owed)
+                }
+                Some(Ending::From(state)) => self.distances.to_end(state),
+                Some(Ending::Parts { .. }) => u64::MAX,
+            };
+            let below = node.below().and_then(|below| costs.get(&below)).copied().unwrap_or(0);
+            costs.insert(id, own.saturating_add(below));
+        }
+        Ok(costs.get(&node).copied().unwrap_or(u64::MAX))
+    }
+
+    /// The shortest ending of a stack.
+    fn ending(&self, stack: Stack, fuel: &mut Fuel) -> Result<Vec<u8>, StepError> {
+        let nodes = self.tree.chain(stack.below).filter_map(|id| self.part(self.tree.get(id)));
+        let mut ending = Vec::new();
+        for part in std::iter::once(Ending::From(stack.state)).chain(nodes) {
+            self.distances
+                .write(self.rules.program, part, &mut ending, &mut |steps| fuel.burn(units(steps)))?;
+        }
+        Ok(ending)
+    }
+
+    /// The part of a shortest ending that empties a node; `None` for a node where nothing is left to read.
+    fn part(&self, node: Node) -> Option<Ending<'static>> {
+        match node {
+            Node::Bottom | Node::Local => None,
             Node::Return { caller, .. } => {
-                let ends = rules.callers.states(caller).map(|state| distances.to_end(state));
-                ends.min().unwrap_or(u64::MAX)
+                let states = self.rules.callers.states(caller);
+                states.min_by_key(|&state| self.distances.to_end(state)).map(Ending::From)
             }
             Node::Repeat { fragment, done, .. } => {
-                let min = rules.program.fragment(fragment).count.map_or(0, |count| count.min);
+                let min = self.rules.program.fragment(fragment).count.map_or(0, |count| count.min);
                 // The iteration above counts as done: the cost begins at its end.
                 let owed = min.saturating_sub(done.saturating_add(1));
-                distances.body(rules.program, fragment).saturating_mul(u64::from(owed))
+                Some(Ending::Bodies(fragment, u64::from(owed)))
             }
-        };
-        let below = node.below().and_then(|below| costs.get(&below)).copied().unwrap_or(0);
-        costs.insert(id, own.saturating_add(below));
+        }
     }
-    Ok(costs.get(&node).copied().unwrap_or(u64::MAX))
 }

@@ -1,26 +1,34 @@
-//! The least number of bytes with which a text can be finished.
+//! The least number of bytes with which a text can be finished, and such an ending.
 //!
 //! How far a state is from the end of its rule is known of the automata alone
-//! ([`grammask_fsm::Distances`]). For an item that distance and the cost of its context add up.
+//! ([`grammask_fsm::Distances`]). For an item that distance and the cost of its context add up. An ending is written
+//! from the item that is nearest to the end, context by context. The parser takes no step for it: after each separator
+//! of 1,000 parts in any order, a step would predict all that are left.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use grammask_fsm::{Distances, Program, Role, ShortestEnding};
+use grammask_fsm::{Distances, Ending, Program, Role, ShortestEnding};
 use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Fuel, StepError};
 
 use crate::automaton::lazy::Automaton;
 use crate::tables::context_order::post_order;
-use crate::tables::contexts::{Context, Contexts, Entry, OpenPermutation};
+use crate::tables::contexts::{Context, Contexts, Counter, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, SLOTS, units};
+use crate::tables::items::Item;
+use crate::tables::part_subset::PartSubset;
 use crate::tables::sets::Set;
 use crate::tables::state::State;
 
 /// Costs of contexts: the least number of bytes from the end of the rule to the end of the text.
 type Costs = HashMap<ContextId, u64>;
+
+/// Costs of contexts with the entry by which an ending goes on.
+type Ways = HashMap<ContextId, (u64, Option<Entry>)>;
 
 /// Costs that are kept between queries.
 #[derive(Default)]
@@ -40,6 +48,36 @@ impl ShortestCompletion {
         state: State,
         fuel: &mut Fuel,
     ) -> Result<(u64, [u64; 4]), StepError> {
+        self.search(automaton, fuel, |search, costs, fuel| {
+            let (shortest, _) = search.of_set(automaton.set(state), &state.counts, costs, fuel)?;
+            Ok((shortest.len, shortest.first_bytes))
+        })
+    }
+
+    /// A shortest text after which a state is complete, of at most `max_bytes`.
+    pub(crate) fn write(
+        &self,
+        automaton: &Automaton,
+        state: State,
+        max_bytes: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Vec<u8>>, StepError> {
+        self.search(automaton, fuel, |search, costs, fuel| {
+            let (shortest, item) = search.of_set(automaton.set(state), &state.counts, costs, fuel)?;
+            if shortest.len > units(max_bytes) {
+                return Ok(None);
+            }
+            let Some(item) = item else { return Ok(Some(Vec::new())) };
+            search.ending(item, &state.counts, costs, fuel).map(Some)
+        })
+    }
+
+    fn search<T>(
+        &self,
+        automaton: &Automaton,
+        fuel: &mut Fuel,
+        query: impl FnOnce(&CostSearch<'_>, &mut Costs, &mut Fuel) -> Result<T, StepError>,
+    ) -> Result<T, StepError> {
         if self.distances.get().is_none() {
             fuel.burn(2 * units(automaton.program.state_count()))?;
         }
@@ -47,10 +85,10 @@ impl ShortestCompletion {
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let builder = automaton.lock();
         let search = CostSearch { distances, program: &automaton.program, contexts: &builder.contexts };
-        let shortest = search.of_set(automaton.set(state), &state.counts, &mut costs, fuel);
+        let answer = query(&search, &mut costs, fuel);
         let bytes = costs.capacity() * size_of::<(ContextId, u64)>();
         automaton.query_bytes.store(bytes, Ordering::Relaxed);
-        shortest
+        answer
     }
 }
 
@@ -62,26 +100,105 @@ struct CostSearch<'s> {
 }
 
 impl CostSearch<'_> {
+    /// The shortest ending of a set, and an item that it starts from; none where the set is complete.
     fn of_set(
         &self,
         set: &Set,
         counts: &[u32; SLOTS],
         costs: &mut Costs,
         fuel: &mut Fuel,
-    ) -> Result<(u64, [u64; 4]), StepError> {
+    ) -> Result<(ShortestEnding, Option<Item>), StepError> {
         if set.complete || set.local_complete {
-            return Ok((0, [0; 4]));
+            return Ok((ShortestEnding { len: 0, first_bytes: [0; 4] }, None));
         }
         let mut known = Costs::default();
-        let mut shortest = ShortestEnding::default();
-        for item in &set.items {
+        let (mut shortest, mut nearest) = (ShortestEnding::default(), None);
+        for &item in &set.items {
             let known = if self.contexts.slots(item.context).is_empty() { &mut *costs } else { &mut known };
             fuel.burn(2)?;
             self.compute(item.context, counts, known, fuel)?;
-            let cost = known.get(&item.context).copied().unwrap_or(u64::MAX);
+            let before = shortest.len;
+            let cost = cost_of(known, item.context);
             fuel.burn(units(shortest.see(self.program, self.distances, item.state, cost)))?;
+            if shortest.len < before {
+                nearest = Some(item);
+            }
         }
-        Ok((shortest.len, shortest.first_bytes))
+        Ok((shortest, nearest))
+    }
+
+    /// The shortest ending that starts from an item.
+    fn ending(
+        &self,
+        item: Item,
+        counts: &[u32; SLOTS],
+        costs: &mut Costs,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<u8>, StepError> {
+        let mut known = Costs::default();
+        let known = if self.contexts.slots(item.context).is_empty() { costs } else { &mut known };
+        self.compute(item.context, counts, known, fuel)?;
+        let mut ending = Vec::new();
+        self.write(Ending::From(item.state), &mut ending, fuel)?;
+        let mut context = item.context;
+        let mut ways = HashMap::default();
+        loop {
+            fuel.burn(1)?;
+            let entry = match self.contexts.get(context) {
+                Context::Root | Context::Local => return Ok(ending),
+                Context::Counter(counter) => {
+                    let bodies = Ending::Bodies(counter.fragment, self.owed(counter, counts));
+                    self.write(bodies, &mut ending, fuel)?;
+                    context = counter.parent;
+                    continue;
+                }
+                Context::Permutation(open) => {
+                    self.write_parts(open, NextElement::Separator, &mut ending, fuel)?;
+                    context = open.parent;
+                    continue;
+                }
+                Context::List(range) => {
+                    let entries = self.contexts.entries(range);
+                    fuel.burn(units(entries.len()))?;
+                    entries.iter().min_by_key(|entry| self.cost_of_entry(entry, known)).copied()
+                }
+                Context::Block { first, .. } => {
+                    if !ways.contains_key(&context) {
+                        ways.extend(self.ways_from_block(first, known, fuel)?);
+                    }
+                    ways.get(&context).and_then(|&(_, entry)| entry)
+                }
+            };
+            let Some(entry) = entry else { return Ok(ending) };
+            context = entry.context;
+            match self.part_must_follow(entry) {
+                Some(open) => {
+                    self.write_parts(open, NextElement::Part, &mut ending, fuel)?;
+                    context = open.parent;
+                }
+                None => {
+                    if let Some(state) = entry.state.state() {
+                        self.write(Ending::From(state), &mut ending, fuel)?;
+                    }
+                }
+            }
+        }
+    }
+
+    fn write(&self, part: Ending<'_>, ending: &mut Vec<u8>, fuel: &mut Fuel) -> Result<(), StepError> {
+        self.distances.write(self.program, part, ending, &mut |steps| fuel.burn(units(steps)))
+    }
+
+    fn write_parts(
+        &self,
+        open: OpenPermutation,
+        place: NextElement,
+        ending: &mut Vec<u8>,
+        fuel: &mut Fuel,
+    ) -> Result<(), StepError> {
+        let Some((subset, numbers)) = self.missing_parts(open, place) else { return Ok(()) };
+        let parts = Ending::Parts { fragment: open.fragment, numbers, read: subset.read() };
+        self.write(parts, ending, fuel)
     }
 
     /// Computes the cost of a context and of all that it leads to.
@@ -96,102 +213,138 @@ impl CostSearch<'_> {
             return Ok(());
         }
         for id in post_order(self.contexts, context, |id| known.contains_key(&id)) {
-            let cost_of = |entry: &Entry| {
-                let context = known.get(&entry.context).copied().unwrap_or(u64::MAX);
-                let to_end = match (entry.state.state(), self.contexts.get(entry.context)) {
-                    // After a separator a part must follow, and then the parts that are still required.
-                    (Some(state), Context::Permutation(open))
-                        if state == self.program.fragment(open.fragment).start =>
-                    {
-                        let rest = self.permutation_cost(open, NextElement::Part);
-                        let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
-                        return rest.saturating_add(parent);
-                    }
-                    (Some(state), _) => self.distances.to_end(state),
-                    _ => 0,
-                };
-                to_end.saturating_add(context)
-            };
             match self.contexts.get(id) {
                 Context::Root | Context::Local => {
                     known.insert(id, 0);
                 }
                 Context::List(range) => {
                     fuel.burn(units(range.range().len()))?;
-                    let cost = self.contexts.entries(range).iter().map(cost_of).min().unwrap_or(u64::MAX);
-                    known.insert(id, cost);
+                    let costs =
+                        self.contexts.entries(range).iter().map(|entry| self.cost_of_entry(entry, known));
+                    known.insert(id, costs.min().unwrap_or(u64::MAX));
                 }
                 Context::Counter(counter) => {
-                    let done = counter.count.after_one_more(counts);
-                    let min = self.program.fragment(counter.fragment).count.map_or(0, |count| count.min);
-                    let owed = u64::from(min.saturating_sub(done));
-                    let iterations = owed.saturating_mul(self.distances.body(self.program, counter.fragment));
-                    let parent = known.get(&counter.parent).copied().unwrap_or(u64::MAX);
-                    known.insert(id, iterations.saturating_add(parent));
+                    let body = self.distances.body(self.program, counter.fragment);
+                    let iterations = self.owed(counter, counts).saturating_mul(body);
+                    known.insert(id, iterations.saturating_add(cost_of(known, counter.parent)));
                 }
                 Context::Permutation(open) => {
                     fuel.burn(8 + units(self.contexts.subset(open.subset).read().len()))?;
                     let rest = self.permutation_cost(open, NextElement::Separator);
-                    let parent = known.get(&open.parent).copied().unwrap_or(u64::MAX);
-                    known.insert(id, rest.saturating_add(parent));
+                    known.insert(id, rest.saturating_add(cost_of(known, open.parent)));
                 }
-                Context::Block { first, .. } => self.compute_block(first, known, fuel)?,
+                Context::Block { first, .. } => {
+                    let ways = self.ways_from_block(first, known, fuel)?;
+                    known.extend(ways.into_iter().map(|(id, (cost, _))| (id, cost)));
+                }
             }
             fuel.burn(4)?;
         }
         Ok(())
     }
 
+    /// The least number of bytes from a caller to the end of the text.
+    fn cost_of_entry(&self, entry: &Entry, known: &Costs) -> u64 {
+        if let Some(open) = self.part_must_follow(*entry) {
+            let rest = self.permutation_cost(open, NextElement::Part);
+            return rest.saturating_add(cost_of(known, open.parent));
+        }
+        self.to_end(entry).saturating_add(cost_of(known, entry.context))
+    }
+
+    /// The least number of bytes from a caller to the end of its rule.
+    fn to_end(&self, entry: &Entry) -> u64 {
+        entry.state.state().map_or(0, |state| self.distances.to_end(state))
+    }
+
+    /// The parts in any order of which a separator was read last: a part must follow, and then those that are still
+    /// required.
+    fn part_must_follow(&self, entry: Entry) -> Option<OpenPermutation> {
+        match (entry.state.state(), self.contexts.get(entry.context)) {
+            (Some(state), Context::Permutation(open))
+                if state == self.program.fragment(open.fragment).start =>
+            {
+                Some(open)
+            }
+            _ => None,
+        }
+    }
+
+    /// How many iterations must follow the one that is open.
+    fn owed(&self, counter: Counter, counts: &[u32; SLOTS]) -> u64 {
+        let min = self.program.fragment(counter.fragment).count.map_or(0, |count| count.min);
+        u64::from(min.saturating_sub(counter.count.after_one_more(counts)))
+    }
+
     /// The least number of bytes that complete parts in any order of which some were read.
     fn permutation_cost(&self, open: OpenPermutation, place: NextElement) -> u64 {
-        let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else { return 0 };
+        self.missing_parts(open, place).map_or(0, |(subset, numbers)| {
+            self.distances.parts(self.program, open.fragment, numbers, subset.read())
+        })
+    }
+
+    /// The parts in any order that were read, and how many parts and separators a shortest ending has.
+    fn missing_parts(
+        &self,
+        open: OpenPermutation,
+        place: NextElement,
+    ) -> Option<(Cow<'_, PartSubset>, (u32, u32))> {
+        let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else { return None };
         let subset = self.contexts.subset_at_end(permutation, open);
         let remaining = subset.min_remaining(permutation);
         let numbers = match place {
             NextElement::Part => (remaining.max(1), remaining.max(1) - 1),
             NextElement::Separator => (remaining, remaining),
         };
-        self.distances.parts(self.program, open.fragment, numbers, subset.read())
+        Some((subset, numbers))
     }
 
-    /// Costs of contexts that name one another: of those that are not final the least one is, as Dijkstra found.
-    fn compute_block(&self, first: ContextId, known: &mut Costs, fuel: &mut Fuel) -> Result<(), StepError> {
+    /// The costs of contexts that name one another, and the entries that lead on: of those that are not final the least one
+    /// is, as Dijkstra found. So an entry leads out of the block, or to a context that was final before.
+    fn ways_from_block(&self, first: ContextId, known: &Costs, fuel: &mut Fuel) -> Result<Ways, StepError> {
         let len = self.contexts.block_len(first);
-        // A member that another one waits for, that one, and how far it is from there to its end.
-        let mut callers: Vec<(ContextId, ContextId, u64)> = Vec::new();
+        // A member that another one waits for, that one, and the entry.
+        let mut callers: Vec<(ContextId, ContextId, Entry)> = Vec::new();
         let mut open = BinaryHeap::new();
+        let mut ways = Ways::default();
         for id in (0..len).map(|place| first.member(place)) {
             let Context::Block { entries, .. } = self.contexts.get(id) else { continue };
             fuel.burn(2 + 2 * units(entries.range().len()))?;
-            let mut least = u64::MAX;
-            for entry in self.contexts.entries(entries) {
-                let to_end = entry.state.state().map_or(0, |state| self.distances.to_end(state));
+            let mut least = (u64::MAX, None);
+            for &entry in self.contexts.entries(entries) {
                 if (first..first.member(len)).contains(&entry.context) {
-                    callers.push((entry.context, id, to_end));
-                } else {
-                    let cost = known.get(&entry.context).copied().unwrap_or(u64::MAX);
-                    least = least.min(to_end.saturating_add(cost));
+                    callers.push((entry.context, id, entry));
+                    continue;
+                }
+                let cost = self.cost_of_entry(&entry, known);
+                if cost < least.0 {
+                    least = (cost, Some(entry));
                 }
             }
-            known.insert(id, least);
-            open.push(Reverse((least, id)));
+            ways.insert(id, least);
+            open.push(Reverse((least.0, id)));
         }
         callers.sort_unstable();
         while let Some(Reverse((cost, caller))) = open.pop() {
-            if known.get(&caller) != Some(&cost) {
+            if ways.get(&caller).is_none_or(|&(known, _)| known != cost) {
                 continue;
             }
             let begin = callers.partition_point(|&(other, ..)| other < caller);
-            for &(_, id, to_end) in callers[begin..].iter().take_while(|&&(other, ..)| other == caller) {
-                let cost = cost.saturating_add(to_end);
-                if known.get(&id).is_none_or(|&known| cost < known) {
-                    known.insert(id, cost);
+            for &(_, id, entry) in callers[begin..].iter().take_while(|&&(other, ..)| other == caller) {
+                let cost = cost.saturating_add(self.to_end(&entry));
+                if ways.get(&id).is_none_or(|&(known, _)| cost < known) {
+                    ways.insert(id, (cost, Some(entry)));
                     open.push(Reverse((cost, id)));
                 }
             }
         }
-        Ok(())
+        Ok(ways)
     }
+}
+
+/// The cost of a context that was computed.
+fn cost_of(known: &Costs, context: ContextId) -> u64 {
+    known.get(&context).copied().unwrap_or(u64::MAX)
 }
 
 /// Whether the next thing is a part or a separator.

@@ -47,18 +47,18 @@ fn endings_are_reached() {
         let case = case(seed);
         let engine = compile(&case.grammar, Config::default());
         let mut state = read(&engine, engine.start(), &case.prefix).unwrap();
-        let length = engine.shortest_completion(state, &mut Fuel::unlimited()).unwrap().0;
-        assert!(length < 1_000, "seed {seed}: {length}");
-        for left in (0..length).rev() {
-            let next = (0..=255u8)
-                .filter_map(|byte| engine.step(state, byte, &mut Fuel::unlimited()).unwrap())
-                .find(|&next| engine.shortest_completion(next, &mut Fuel::unlimited()).unwrap().0 <= left);
-            state = next.unwrap_or_else(|| panic!("seed {seed}: nothing is {left} bytes from the end"));
-            assert_eq!(
-                engine.shortest_completion(state, &mut Fuel::unlimited()).unwrap().0,
-                left,
-                "seed {seed}: an ending was not the shortest"
-            );
+        let length = |state| engine.shortest_completion(state, &mut Fuel::unlimited()).unwrap().0;
+        let ending = |most| engine.shortest_ending(state, most, &mut Fuel::unlimited()).unwrap();
+        let text = ending(1_000).unwrap_or_else(|| panic!("seed {seed}: no short ending"));
+        assert!(text.is_empty() || ending(text.len() - 1).is_none(), "seed {seed}");
+        for left in (0..=text.len()).rev() {
+            assert_eq!(length(state), left as u64, "seed {seed}: {left} bytes before the end");
+            let after = |byte| engine.step(state, byte, &mut Fuel::unlimited()).unwrap();
+            let nearer = (0..=255).filter_map(after).find(|&next| length(next) + 1 < left as u64);
+            assert!(nearer.is_none(), "seed {seed}: an ending was not the shortest");
+            let Some(place) = text.len().checked_sub(left).filter(|_| left > 0) else { break };
+            state =
+                after(text[place]).unwrap_or_else(|| panic!("seed {seed}: {text:?} is refused at {place}"));
         }
         assert!(engine.is_complete(state), "seed {seed}");
     }

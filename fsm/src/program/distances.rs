@@ -3,7 +3,8 @@
 //! Within a fragment that is a shortest-path problem in which the length of a call edge is itself a shortest
 //! path. Knuth generalised Dijkstra's algorithm to it (1977, "A generalization of Dijkstra's algorithm").
 //! States are finalised in the order of their distance, and a call edge is relaxed when both its target and
-//! the start of its callee are final.
+//! the start of its callee are final. The order is kept: a way that leads only to states that were final before leads
+//! to the end, also where it reads nothing.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +18,46 @@ use crate::program::tables::{FragmentId, Permutation, Program, Role, StateId};
 /// Distances from the states of a program to the end of their fragment, in bytes.
 #[derive(Debug)]
 pub struct Distances {
-    states: IdVec<StateId, u64>,
+    states: IdVec<StateId, Distance>,
     /// For each fragment whose parts come in any order the lengths of these, beside each other: they are added up for each
     /// set of parts that were read.
     parts: HashMap<FragmentId, PartLengths>,
+    /// The lengths of these fragments.
+    wholes: HashMap<FragmentId, Distance>,
+}
+
+/// A distance, and when it was found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Distance {
+    /// Bytes; `u64::MAX` where there is no end.
+    bytes: u64,
+    /// How many states were final before.
+    rank: u32,
+}
+
+impl Distance {
+    const NONE: Self = Self { bytes: u64::MAX, rank: u32::MAX };
+
+    /// That of a call that reads nothing.
+    const NOTHING: Self = Self { bytes: 0, rank: 0 };
+}
+
+/// A part of a shortest ending.
+#[derive(Clone, Copy, Debug)]
+pub enum Ending<'r> {
+    /// From a state to the end of its fragment's body.
+    From(StateId),
+    /// So many bodies of a fragment.
+    Bodies(FragmentId, u64),
+    /// Parts and separators, as in [`Distances::parts`]. A part comes last.
+    Parts {
+        /// The whole.
+        fragment: FragmentId,
+        /// How many parts and separators.
+        numbers: (u32, u32),
+        /// The parts that were read.
+        read: &'r [u64],
+    },
 }
 
 impl Distances {
@@ -29,24 +66,51 @@ impl Distances {
     pub fn new(program: &Program) -> Self {
         // Where that fails, nothing is known to end.
         let Ok(whole) = program.whole_as_read() else {
-            return Self { states: IdVec::default(), parts: HashMap::default() };
+            return Self::none(0);
         };
         let mut search = ShortestLengths::new(&whole);
         search.run();
-        let states = search.distance;
+        let Self { states, wholes, .. } = search.found;
         let length = |part: FragmentId| Some(states[whole.fragment(part).start]);
         let parts = whole.fragments_with_ids().filter_map(|(id, fragment)| match &fragment.role {
             Role::Permutation(permutation) => Some((id, PartLengths::new(permutation, length))),
             _ => None,
         });
         let parts = parts.collect();
-        Self { states, parts }
+        Self { states, parts, wholes }
+    }
+
+    /// Those of a program none of whose states can end.
+    fn none(states: usize) -> Self {
+        Self {
+            states: IdVec::of(Distance::NONE, states),
+            parts: HashMap::default(),
+            wholes: HashMap::default(),
+        }
     }
 
     /// The least number of bytes that lead from a state to the end of its fragment's body; `u64::MAX` for an id of
     /// another program.
     pub fn to_end(&self, state: StateId) -> u64 {
-        self.states.get(state).copied().unwrap_or(u64::MAX)
+        self.at(state).bytes
+    }
+
+    fn at(&self, state: StateId) -> Distance {
+        self.states.get(state).copied().unwrap_or(Distance::NONE)
+    }
+
+    /// The least number of bytes that a call reads, if that is known.
+    fn call(&self, program: &Program, id: FragmentId) -> Distance {
+        let fragment = program.fragment(id);
+        if fragment.call_is_nullable() {
+            return Distance::NOTHING;
+        }
+        if let Role::Permutation(_) = &fragment.role {
+            return self.wholes.get(&id).copied().unwrap_or(Distance::NONE);
+        }
+        let body = self.at(fragment.start);
+        let iterations = fragment.count.map_or(1, |count| u64::from(count.min));
+        Distance { bytes: body.bytes.saturating_mul(iterations), ..body }
     }
 
     /// The least number of bytes of `parts` of the parts of a fragment that were not `read`, all required ones among them,
@@ -71,6 +135,108 @@ impl Distances {
     pub fn body(&self, program: &Program, fragment: FragmentId) -> u64 {
         self.to_end(program.fragment(fragment).start)
     }
+
+    /// Writes a part of an ending, which must have a length. `burn` is called for each step.
+    ///
+    /// # Errors
+    ///
+    /// Those of `burn`.
+    pub fn write<E>(
+        &self,
+        program: &Program,
+        ending: Ending<'_>,
+        text: &mut Vec<u8>,
+        burn: &mut impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut left = vec![ending];
+        while let Some(ending) = left.pop() {
+            burn(1)?;
+            match ending {
+                Ending::From(state) => {
+                    let row = program.state(state);
+                    burn(row.bytes.len() + row.calls.len())?;
+                    match self.way(program, state) {
+                        Some(Way::Byte(byte, target)) => {
+                            text.push(byte);
+                            left.push(Ending::From(target));
+                        }
+                        Some(Way::Epsilon(target)) => left.push(Ending::From(target)),
+                        Some(Way::Call(fragment, target)) => {
+                            left.push(Ending::From(target));
+                            left.extend(self.callee(program, fragment));
+                        }
+                        None => {}
+                    }
+                }
+                Ending::Bodies(fragment, times) => {
+                    if times > 0 && self.body(program, fragment) > 0 {
+                        left.push(Ending::Bodies(fragment, times - 1));
+                        left.push(Ending::From(program.fragment(fragment).start));
+                    }
+                }
+                Ending::Parts { fragment, numbers: (parts, separators), read } => {
+                    let (Some(lengths), Role::Permutation(permutation)) =
+                        (self.parts.get(&fragment), &program.fragment(fragment).role)
+                    else {
+                        continue;
+                    };
+                    let separators = usize::try_from(separators).unwrap_or(usize::MAX);
+                    let separator = permutation.separator.map(|separator| Ending::Bodies(separator, 1));
+                    // The last one is written first.
+                    for (place, part) in lengths.chosen(permutation, parts, read).enumerate() {
+                        burn(1)?;
+                        left.extend(permutation.parts[part].map(|part| Ending::Bodies(part, 1)));
+                        left.extend(separator.filter(|_| place < separators));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first step of a shortest way to the end: one that leads to what was final before. `None` at the end.
+    fn way(&self, program: &Program, state: StateId) -> Option<Way> {
+        let here = self.at(state);
+        let row = program.state(state);
+        let is_way = |length: Distance, target: StateId| {
+            let rest = self.at(target);
+            length.rank < here.rank
+                && rest.rank < here.rank
+                && length.bytes.saturating_add(rest.bytes) == here.bytes
+        };
+        if row.is_final || here == Distance::NONE {
+            return None;
+        }
+        let byte = Distance { bytes: 1, ..Distance::NOTHING };
+        let bytes = row.bytes.iter().filter(|edge| is_way(byte, edge.target));
+        let epsilons = row.epsilons.iter().filter(|&&target| is_way(Distance::NOTHING, target));
+        let calls = row.calls.iter().filter(|call| is_way(self.call(program, call.fragment), call.target));
+        bytes
+            .map(|edge| Way::Byte(edge.start, edge.target))
+            .chain(epsilons.map(|&target| Way::Epsilon(target)))
+            .chain(calls.map(|call| Way::Call(call.fragment, call.target)))
+            .next()
+    }
+
+    /// A shortest text of a call; `None` where it reads nothing.
+    fn callee(&self, program: &Program, id: FragmentId) -> Option<Ending<'static>> {
+        let fragment = program.fragment(id);
+        match &fragment.role {
+            _ if self.call(program, id).bytes == 0 => None,
+            Role::Permutation(permutation) => {
+                let numbers = permutation.numbers();
+                Some(Ending::Parts { fragment: id, numbers, read: &[] })
+            }
+            _ => Some(Ending::Bodies(id, fragment.count.map_or(1, |count| u64::from(count.min)))),
+        }
+    }
+}
+
+/// A step towards the end.
+enum Way {
+    Byte(u8, StateId),
+    Epsilon(StateId),
+    Call(FragmentId, StateId),
 }
 
 /// The length of a shortest ending, and the bytes with which endings so short begin; found by looking at each way to end.
@@ -111,68 +277,98 @@ impl ShortestEnding {
 /// The lengths of parts in any order.
 #[derive(Debug)]
 struct PartLengths {
-    /// `u64::MAX` for one that derives nothing.
-    each: Box<[u64]>,
+    /// [`Distance::NONE`] for one that derives nothing.
+    each: Box<[Distance]>,
     /// The sums of the required parts, 64 by 64: few of these hold both parts that were read and others.
     required: Box<[u64]>,
-    separator: Option<u64>,
+    separator: Distance,
 }
 
 impl PartLengths {
     /// `None` in `length` for a fragment whose length is not known.
-    fn new(permutation: &Permutation, length: impl Fn(FragmentId) -> Option<u64>) -> Self {
-        let each = permutation.parts.iter().map(|part| part.and_then(&length).unwrap_or(u64::MAX));
-        let each: Box<[u64]> = each.collect();
+    fn new(permutation: &Permutation, length: impl Fn(FragmentId) -> Option<Distance>) -> Self {
+        let length = |part: Option<FragmentId>| part.and_then(&length).unwrap_or(Distance::NONE);
+        let each: Box<[Distance]> = permutation.parts.iter().map(|&part| length(part)).collect();
         let required = &each[..Offset::from_raw(permutation.required).index()];
-        let sum = |lengths: &[u64]| lengths.iter().fold(0, |sum: u64, &length| sum.saturating_add(length));
+        let sum = |parts: &[Distance]| parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.bytes));
         let required = required.chunks(64).map(sum).collect();
-        Self { required, separator: permutation.separator.and_then(length), each }
+        Self { required, separator: length(permutation.separator), each }
     }
 
     /// See [`Distances::parts`].
     fn of(&self, permutation: &Permutation, (parts, separators): (u32, u32), read: &[u64]) -> u64 {
-        let is_read = |part: usize| read.get(part / 64).is_some_and(|word| word >> (part % 64) & 1 == 1);
-        let [required, once] =
-            [permutation.required, permutation.once].map(|part| Offset::from_raw(part).index());
         let (mut total, mut count) = (0_u64, 0_u32);
-        for (place, &whole) in self.required.iter().enumerate() {
-            let all = u64::MAX >> (64 - (required - 64 * place).min(64));
-            let unread = all & !read.get(place).copied().unwrap_or(0);
+        for (place, unread, is_whole) in unread_required(permutation, read) {
             count += unread.count_ones();
-            if unread == all {
-                total = total.saturating_add(whole);
-                continue;
-            }
-            let mut rest = unread;
-            while rest != 0 {
-                let part = 64 * place + Offset::from_raw(rest.trailing_zeros()).index();
-                total = total.saturating_add(self.each[part]);
-                rest &= rest - 1;
-            }
+            total = total.saturating_add(match is_whole {
+                true => self.required[place],
+                false => {
+                    bits(place, unread).fold(0, |sum: u64, part| sum.saturating_add(self.each[part].bytes))
+                }
+            });
         }
-        // All required parts, and then the shortest others: a part that occurs once is taken if it is shorter
-        // than the shortest repeatable one, which serves any number of times.
-        if count < parts {
-            let repeatable = self.each[once..].iter().copied().min();
-            let optional = (required..once).filter(|&part| !is_read(part)).map(|part| self.each[part]);
-            let mut optional: Vec<u64> =
-                optional.filter(|&length| repeatable.is_none_or(|other| length < other)).collect();
-            optional.sort_unstable();
-            let mut optional = optional.into_iter();
-            for _ in count..parts {
-                total = total.saturating_add(optional.next().or(repeatable).unwrap_or(u64::MAX));
-            }
+        for part in self.others(permutation, parts.saturating_sub(count), read) {
+            total = total.saturating_add(part.map_or(u64::MAX, |part| self.each[part].bytes));
         }
-        let separator = if separators > 0 { self.separator.unwrap_or(u64::MAX) } else { 0 };
+        let separator = if separators > 0 { self.separator.bytes } else { 0 };
         total.saturating_add(separator.saturating_mul(u64::from(separators)))
     }
+
+    /// So many parts that were not read, all required ones among them, whose lengths are the least.
+    fn chosen(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> impl Iterator<Item = usize> {
+        let required = unread_required(permutation, read);
+        let mut chosen: Vec<usize> = required.flat_map(|(place, unread, _)| bits(place, unread)).collect();
+        let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
+        chosen.extend(self.others(permutation, parts.saturating_sub(count), read).into_iter().flatten());
+        chosen.into_iter().rev()
+    }
+
+    /// So many shortest parts besides the required ones: one that occurs once is taken if it is shorter than the shortest
+    /// repeatable one, which serves any number of times. `None` for a part that is missing.
+    fn others(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> Vec<Option<usize>> {
+        if parts == 0 {
+            return Vec::new();
+        }
+        let [required, once] =
+            [permutation.required, permutation.once].map(|part| Offset::from_raw(part).index());
+        let is_read = |part: usize| read.get(part / 64).is_some_and(|word| word >> (part % 64) & 1 == 1);
+        // Of equally long ones the first to be known: it is no longer because of the others.
+        let key = |&part: &usize| self.each[part];
+        let repeatable = (once..self.each.len()).min_by_key(key);
+        let mut optional: Vec<usize> = (required..once)
+            .filter(|&part| !is_read(part) && repeatable.is_none_or(|other| key(&part) < key(&other)))
+            .collect();
+        optional.sort_unstable_by_key(key);
+        let mut optional = optional.into_iter();
+        (0..parts).map(|_| optional.next().or(repeatable)).collect()
+    }
+}
+
+/// The required parts that were not read: 64 by 64 a place, their bits, and whether these are all.
+fn unread_required(permutation: &Permutation, read: &[u64]) -> impl Iterator<Item = (usize, u64, bool)> {
+    let required = Offset::from_raw(permutation.required).index();
+    (0..required.div_ceil(64)).map(move |place| {
+        let all = u64::MAX >> (64 - (required - 64 * place).min(64));
+        let unread = all & !read.get(place).copied().unwrap_or(0);
+        (place, unread, unread == all)
+    })
+}
+
+/// The parts whose bits are set in the word at a place.
+fn bits(place: usize, word: u64) -> impl Iterator<Item = usize> {
+    let words = std::iter::successors(Some(word), |word| Some(word & word.wrapping_sub(1)));
+    words
+        .take_while(|&word| word != 0)
+        .map(move |word| 64 * place + Offset::from_raw(word.trailing_zeros()).index())
 }
 
 /// Knuth's algorithm over all states of a program at once.
 struct ShortestLengths<'p> {
     program: &'p Program,
-    distance: IdVec<StateId, u64>,
-    settled: IdVec<StateId, bool>,
+    /// The distances. A state that was reached and is not final has a distance and no rank.
+    found: Distances,
+    /// How many states are final.
+    ranks: u32,
     /// States with a byte or epsilon edge to each state, and the edge's length.
     before: Grouped<StateId, (StateId, u32)>,
     /// Calls that return to each state: the caller's state and the callee.
@@ -183,9 +379,9 @@ struct ShortestLengths<'p> {
     starting: Grouped<StateId, FragmentId>,
     /// The whole of each part in any order and of each separator.
     wholes: HashMap<FragmentId, FragmentId>,
-    /// For each of these wholes the parts that have not settled, and its length. Lengths settle from the least on, so once
-    /// enough of them are known, those are the least ones.
-    lengths: HashMap<FragmentId, (MissingParts, Option<u64>)>,
+    /// For each of these wholes the parts that have not settled. Lengths settle from the least on, so once enough of them
+    /// are known, those are the least ones.
+    missing: HashMap<FragmentId, MissingParts>,
     /// States that were reached, by their distance: there are few distances, and many states at each.
     queue: BTreeMap<u64, Vec<StateId>>,
 }
@@ -205,14 +401,14 @@ impl<'p> ShortestLengths<'p> {
         let starting = program.fragments_with_ids().map(|(id, fragment)| (fragment.start, id));
         let mut search = Self {
             program,
-            distance: IdVec::of(u64::MAX, states),
-            settled: IdVec::of(false, states),
+            found: Distances::none(states),
+            ranks: 0,
             before: Grouped::new(states, before),
             returns: Grouped::new(states, returns),
             callers: Grouped::new(program.fragment_count(), callers),
             starting: Grouped::new(states, starting),
             wholes: HashMap::default(),
-            lengths: HashMap::default(),
+            missing: HashMap::default(),
             queue: BTreeMap::new(),
         };
         for (whole, fragment) in program.fragments_with_ids() {
@@ -220,7 +416,7 @@ impl<'p> ShortestLengths<'p> {
                 let inside = permutation.parts.iter().flatten().chain(&permutation.separator);
                 search.wholes.extend(inside.map(|&inside| (inside, whole)));
                 let Permutation { required, once, min, .. } = **permutation;
-                search.lengths.insert(whole, (MissingParts::of(required, once, min), None));
+                search.missing.insert(whole, MissingParts::of(required, once, min));
             }
         }
         for id in ids() {
@@ -240,17 +436,20 @@ impl<'p> ShortestLengths<'p> {
                 continue;
             };
             // A state may be in the queue several times; its first entry has the least distance.
-            if std::mem::replace(&mut self.settled[state], true) {
+            if self.is_settled(state) {
                 continue;
             }
+            self.found.states[state].rank = self.ranks;
+            self.ranks += 1;
             for place in self.before.range(state) {
                 let (from, length) = self.before.items[place];
                 self.reach(from, distance.saturating_add(u64::from(length)));
             }
             for place in self.returns.range(state) {
                 let (from, fragment) = self.returns.items[place];
-                if let Some(length) = self.call_length(fragment) {
-                    self.reach(from, distance.saturating_add(length));
+                let call = self.found.call(self.program, fragment);
+                if call.rank < u32::MAX {
+                    self.reach(from, distance.saturating_add(call.bytes));
                 }
             }
             // The distance of a start is the length of its fragment. Only now can the callers whose targets
@@ -265,53 +464,45 @@ impl<'p> ShortestLengths<'p> {
         }
     }
 
+    fn is_settled(&self, state: StateId) -> bool {
+        self.found.states[state].rank < u32::MAX
+    }
+
     /// A part or separator of a whole has settled.
     fn settle_inside(&mut self, whole: FragmentId, inside: FragmentId) {
         let program = self.program;
         let Role::Permutation(permutation) = &program.fragment(whole).role else { return };
-        let Some((missing, known)) = self.lengths.get_mut(&whole) else { return };
-        if !missing.take(program.fragment(inside).role.as_part()) || known.is_some() {
+        let Some(missing) = self.missing.get_mut(&whole) else { return };
+        let found = &mut self.found;
+        if !missing.take(program.fragment(inside).role.as_part()) || found.wholes.contains_key(&whole) {
             return;
         }
-        let (settled, distance) = (&self.settled, &self.distance);
         let length = |part: FragmentId| {
-            let start = program.fragment(part).start;
-            settled[start].then(|| distance[start])
+            Some(found.states[program.fragment(part).start]).filter(|length| length.rank < u32::MAX)
         };
-        let (parts, separators) = (permutation.min, permutation.min - 1);
-        *known = Some(PartLengths::new(permutation, length).of(permutation, (parts, separators), &[]));
+        let bytes = PartLengths::new(permutation, length).of(permutation, permutation.numbers(), &[]);
+        found.wholes.insert(whole, Distance { bytes, rank: self.ranks - 1 });
         self.relax_callers(whole);
     }
 
     /// Goes on at the callers of a fragment, if its length is settled.
     fn relax_callers(&mut self, fragment: FragmentId) {
-        let Some(length) = self.call_length(fragment) else { return };
+        let call = self.found.call(self.program, fragment);
+        if call.rank == u32::MAX {
+            return;
+        }
         for place in self.callers.range(fragment) {
             let (from, target) = self.callers.items[place];
-            if self.settled[target] {
-                self.reach(from, self.distance[target].saturating_add(length));
+            if self.is_settled(target) {
+                self.reach(from, self.found.to_end(target).saturating_add(call.bytes));
             }
         }
     }
 
-    /// The least number of bytes that a call reads, once that is settled.
-    fn call_length(&self, id: FragmentId) -> Option<u64> {
-        let fragment = self.program.fragment(id);
-        if fragment.call_is_nullable() {
-            return Some(0);
-        }
-        if let Role::Permutation(_) = &fragment.role {
-            return self.lengths.get(&id)?.1;
-        }
-        let start = fragment.start;
-        let iterations = fragment.count.map_or(1, |count| u64::from(count.min));
-        self.settled[start].then(|| self.distance[start].saturating_mul(iterations))
-    }
-
     fn reach(&mut self, state: StateId, distance: u64) {
-        let known = &mut self.distance[state];
-        if distance < *known {
-            *known = distance;
+        let known = &mut self.found.states[state];
+        if distance < known.bytes {
+            known.bytes = distance;
             self.queue.entry(distance).or_default().push(state);
         }
     }

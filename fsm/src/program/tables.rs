@@ -205,6 +205,13 @@ pub struct Permutation {
     pub max: Option<u32>,
 }
 
+impl Permutation {
+    /// How many parts and separators a shortest text has.
+    pub(crate) fn numbers(&self) -> (u32, u32) {
+        (self.min, self.min.saturating_sub(1))
+    }
+}
+
 /// How often the body of a counted fragment is read. Iterations that read nothing are not counted; where the
 /// body is nullable, `min` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

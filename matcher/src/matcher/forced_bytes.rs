@@ -1,6 +1,5 @@
 //! The bytes that may follow: all of them, those that are forced, and a shortest way to the end.
 
-use grammask_grammar_ir::byte_set;
 use grammask_parser_backend::{Backend, Fuel, TokenEdges};
 
 use super::matcher::Matcher;
@@ -51,31 +50,8 @@ impl<B: Backend> Matcher<B> {
         if self.scopes.is_some() {
             return self.short_ending_unique(max_bytes);
         }
-        self.with_tables(|generation, mut state, _, fuel| {
-            let engine = &generation.engine;
-            let (length, mut first) = engine.shortest_completion(state, fuel)?;
-            if length > max_bytes as u64 {
-                return Ok(None);
-            }
-            let mut ending = Vec::new();
-            // The lengths are exact, so some byte always leads one closer, and no step is taken back.
-            for left in (0..length).rev() {
-                // All others come after those that begin such a way, in case the backend does not know them all.
-                let others = engine.next_bytes(state);
-                let mut found = None;
-                for byte in byte_set::iter(&first).chain(byte_set::iter(&others)) {
-                    let Some(next) = engine.step(state, byte, fuel)? else { continue };
-                    let (length, after) = engine.shortest_completion(next, fuel)?;
-                    if length == left {
-                        found = Some((byte, next, after));
-                        break;
-                    }
-                }
-                let Some((byte, next, after)) = found else { return Ok(None) };
-                ending.push(byte);
-                (state, first) = (next, after);
-            }
-            Ok(Some(ending))
+        self.with_tables(|generation, state, _, fuel| {
+            generation.engine.shortest_ending(state, max_bytes, fuel)
         })
     }
 

@@ -169,6 +169,25 @@ fn endings_hold_the_missing_members() {
     }
 }
 
+/// After each member any of those that are left may come. The ending does not look at them all again.
+#[test]
+fn endings_of_many_members_take_few_steps() {
+    let names: Vec<String> = (0..1_000).map(|number| format!(r#""k{number}""#)).collect();
+    let schema = format!(
+        r#"{{"type":"object","required":[{}],"additionalProperties":{{"const":7}}}}"#,
+        names.join(",")
+    );
+    let options = JsonSchemaOptions::default().key_order(KeyOrder::Any).spelling(Spelling::Canonical);
+    let vocabulary =
+        Vocabulary::from_tokens([None, Some("</s>")], &VocabularyOptions::default().stop_ids([1]));
+    let limits = Limits::default().max_work_per_call(200_000);
+    let compiler = Compiler::builder(vocabulary.unwrap()).limits(limits).build();
+    let mut matcher = compiler.json_schema(&schema, &options).unwrap().matcher();
+    let ending = matcher.shortest_ending(100_000).unwrap().unwrap();
+    let members: Vec<String> = names.iter().map(|name| format!("{name}:7")).collect();
+    assert_eq!(String::from_utf8(ending).unwrap(), format!("{{{}}}", members.join(",")));
+}
+
 #[test]
 fn explanations_name_the_byte() {
     let mut matcher = compile("ab+").matcher();
