@@ -39,9 +39,9 @@
 //! # Masks
 //!
 //! A [`MaskMemo`] computes the mask of a state once and keeps it. The ways, the cheapest first: the mask is
-//! known; it differs from a known one in a few tokens; its local part is known to some grammar
-//! ([`LocalPool`]). Then: a slice applies and the other tokens are walked; all tokens but those of whitespace
-//! and digits are walked.
+//! known; it is made of the masks of several states. Then: it differs from a known one in a few tokens; its local
+//! part is known to some grammar ([`LocalPool`]). Then: a slice applies and the other tokens are walked; all tokens
+//! but those of whitespace and digits are walked.
 //!
 //! A [`TokenMask`] has one bit for each id, in words of 32 bits, least significant bit first, tail bits 0. The
 //! functions in [`bits`] do the same on memory of the caller's.

@@ -64,9 +64,9 @@
 //! Texts that a format leaves out are not accepted under `not` either: `not` accepts the texts that certainly
 //! do not obey the format. For `regex` no such texts are known, so `not` around it is refused.
 //!
-//! Beside a pattern that some of them do not match, some mailboxes and host names are left out. They have more than three
-//! labels or 63 characters in the host name. A product of the automata of all would be too large. The same holds for
-//! arguments of tools that are not written as JSON.
+//! Where texts are excluded, and in arguments of tools that are not written as JSON, host names of more than 63
+//! characters are left out. Beside other conditions so are mailboxes of more than 255. A product of the automata of all
+//! would be too large.
 //!
 //! # Not supported
 //!
@@ -83,7 +83,7 @@
 //!
 //! [`Diagnostics`](crate::Diagnostics) with a JSON pointer, a code that names the cause (`json-schema/syntax`, `/malformed`,
 //! `/unsupported`, `/reference`, `/unsatisfiable`, `/limit`) and a hint. [`JsonSchemaLimits`] bounds size and
-//! work. Documents nest at most 128 deep.
+//! work. Documents nest at most 127 deep.
 
 // In the order of the data flow: each file and folder imports those above it.
 mod error;

@@ -274,7 +274,8 @@ pub struct JsonSchemaLimits {
     /// Schemas applied to one and the same value, one inside the other (`allOf` in `anyOf` in `$ref` ...).
     /// Default: 100.
     pub depth: usize,
-    /// Alternatives of one type that one schema may fan out to. Default: 512.
+    /// Alternatives of one type that one schema may fan out to. Default: 512, and up to 2,048 that one keyword lists,
+    /// unless a smaller limit is asked for.
     pub alternatives: usize,
     /// States of one counting automaton (`minProperties`, `multipleOf`, a length under a pattern).
     /// Default: 20,000.

@@ -16,7 +16,7 @@ pub struct LarkOptions {
     /// Grammars that `@name` stands for; none by default.
     pub named: BTreeMap<String, NamedGrammar>,
     /// How `%json` schemas are read, unless an `x-guidance` in them says otherwise. By default as llguidance reads them:
-    /// with any whitespace, and escapes where they are needed. Its interrupt stops the reading of the whole grammar.
+    /// with at most 64 characters of whitespace in a row, and with escapes where they are needed. Its interrupt stops the reading of the whole grammar.
     pub json_schema: JsonSchemaOptions,
     /// Bounds on each regular expression.
     pub regex: RegexLimits,

@@ -50,7 +50,7 @@
 //!
 //! [`Diagnostics`](crate::Diagnostics) with a JSON pointer, a code (`structural-tag/syntax`, `/malformed`, `/unsupported`, `/limit`,
 //! `/grammar`, or that of an embedded schema, pattern or grammar) and what to write instead.
-//! [`StructuralTagLimits`] bounds size and nesting; documents nest at most 128 deep.
+//! [`StructuralTagLimits`] bounds size and nesting; documents nest at most 127 deep.
 //!
 //! # In this folder
 //!

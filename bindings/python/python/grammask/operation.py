@@ -3,8 +3,8 @@
 Records go to the logger ``grammask``:
 
 * at ``INFO`` a structure that is refused, with the attributes ``code`` and ``pointer``: the client's mistake;
-* at ``WARNING`` a limit that was reached, or work that was stopped, with the attribute ``code``;
-* at ``INFO`` grammars that were dropped to keep a compiler's budget.
+* at ``WARNING`` a limit or a deadline that was reached, with the attribute ``code``;
+* at ``INFO`` work that was cancelled, and grammars that were dropped to keep a compiler's budget.
 
 Messages do not repeat the structure, but may name its keywords and rules.
 """

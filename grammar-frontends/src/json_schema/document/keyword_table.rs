@@ -61,7 +61,8 @@ const REMOTE: &str = "another document without a retriever";
 pub const KEYWORDS: &[Keyword] = {
     use Draft::{Draft4, Draft6, Draft7, Draft2019, Draft2020};
     &[
-        enforced("type", Draft4, "`integer` in a schema of draft 4 inside one of another draft, or the reverse"),
+        enforced("type", Draft4, "`integer` in a schema of draft 4 inside one of another draft, or the reverse; arguments \
+            of a call that are no object, where they are not written as JSON"),
         enforced("enum", Draft4, "numbers of more digits than `digits`, written without an exponent"),
         enforced("const", Draft6, "as `enum`"),
         enforced("minimum", Draft4, "numbers of more digits than `digits`"),
@@ -87,7 +88,7 @@ pub const KEYWORDS: &[Keyword] = {
         ),
         enforced("required", Draft4, ""),
         enforced("additionalProperties", Draft4, "names that are left free, where the caller wants them unique, in parts of other grammars or where \
-            they are few"),
+            they are few; free names where the closing mark of a tool format repeats the name"),
         enforced("patternProperties", Draft4, "as `pattern`; patterns that overlap in more than 64 \
             ways"),
         enforced("propertyNames", Draft6, ""),
@@ -105,8 +106,10 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("maxItems", Draft4, ""),
         enforced("uniqueItems", Draft4, "more items than values, or more members than names inside of items; below one \
             of several alternatives of one type, where another one lets the same items repeat and names may run out inside of them; in parts \
-            of other grammars; under `not`"),
-        enforced("contains", Draft6, "more than six conditions on items at any place; more states than `states`"),
+            of other grammars; under `not`; where items are compared, beside `contains` with `prefixItems`, or beside \
+            several `contains` of which one has `minContains` above 1"),
+        enforced("contains", Draft6, "more than six conditions on items at any place; more states than `states`; between the \
+            marks of a tool format"),
         enforced("minContains", Draft2019, "as `contains`"),
         enforced("maxContains", Draft2019, "as `contains`"),
         enforced("unevaluatedItems", Draft2019, MANY),
@@ -115,8 +118,8 @@ pub const KEYWORDS: &[Keyword] = {
         enforced("oneOf", Draft4, MANY),
         enforced("not", Draft4, "more than five demands for members of any name; in parts of other grammars, two of them \
             for different values where the names may be equal; in any order, demands with over 2,048 names where names \
-            may run out, and in parts of other grammars, demands for values; what `uniqueItems` and `multipleOf` \
-            say; more alternatives than `alternatives`"),
+            may run out, and in parts of other grammars, demands for values; `uniqueItems` inside of it; \
+            `multipleOf` inside of it with more states than `states`; more alternatives than `alternatives`"),
         enforced("if", Draft7, MANY),
         enforced("then", Draft7, ""),
         enforced("else", Draft7, ""),

@@ -87,8 +87,16 @@ impl SchemaLowering<'_> {
             if let Some(shape) = self.without_met_obligations(shape) {
                 return self.array(&shape, node);
             }
-            let reason = format!("counting the items takes more than {limit} states");
-            let hint = "use smaller bounds or fewer conditions, or raise the limit `states`";
+            let (reason, hint) = match counted_caps.len() > MAX_OBLIGATIONS {
+                true => (
+                    format!("the items have more than {MAX_OBLIGATIONS} conditions that count"),
+                    "use fewer conditions",
+                ),
+                false => (
+                    format!("counting the items takes more than {limit} states"),
+                    "use smaller bounds or fewer conditions, or raise the limit `states`",
+                ),
+            };
             self.normalizer.unsupported(node, "contains", reason, hint)?;
             return self.array(&ArrayShape { obligations: Vec::new(), ..shape.clone() }, node);
         }
