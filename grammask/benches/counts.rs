@@ -121,7 +121,7 @@ fn main() {
     count_work(measured::work_of_masks_of_rings, units::mask(&units::ring(), ""));
     count_work(measured::work_of_masks_of_dense_rules, units::mask(&units::dense_rules(300), ""));
     count_work(measured::work_of_texts_of_counts, units::text(&units::counts_in_step(), "a".repeat(3_000)));
-    count_work(measured::work_of_endings, units::ending(&units::dense_rules(100)));
+    count_work(measured::work_of_endings, units::ending(&units::many_calls()));
     count_work(measured::work_of_schemas_one_of, units::schema(units::one_of_objects()));
     count_work(measured::work_of_schemas_chains, units::schema(units::chain_of_names()));
     count_work(measured::work_of_schemas_texts, units::schema(units::texts_under_patterns()));

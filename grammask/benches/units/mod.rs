@@ -105,6 +105,13 @@ pub(crate) fn dense_rules(count: usize) -> String {
     format!("root ::= \"<\" r0\n{dense}")
 }
 
+/// Many rules one after the other, of which each may be several others.
+pub(crate) fn many_calls() -> String {
+    let rules = rules(30, |n| format!("r{n} ::= \"({n}\" (r{} | \"a\"+) \")\"", (n + 1) % 30));
+    let calls = joined(30, " | ", |n| format!("r{n}"));
+    format!("root ::= ({calls}){{20000}}\n{rules}")
+}
+
 /// Alternatives which all go on after each letter.
 pub(crate) fn counts_in_step() -> String {
     let counts = joined(3_000, " | ", |n| format!("(\"a\"{{{},{}}} \"b\")", 2 * n + 40, 2 * n + 41));
