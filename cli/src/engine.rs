@@ -20,7 +20,7 @@ use grammask::structural_tag::MemberOrder;
 use grammask::tool_formats::Reasoning;
 use grammask::vocabularies::{self, Encoding};
 use grammask::{
-    BuildBackend, CaptureEnds, Color, CompileError, CompiledGrammar, Compiler, Diagnostics, Grammar,
+    BuildBackend, CaptureEnds, Color, CompileError, CompiledGrammar, Compiler, Diagnostics, Grammar, Limits,
     MatchError, Matcher, StepError, StoreDirectory, StructuralTag, StructuralTagOptions, ToolFormat,
     ToolRequest, VocabularyOptions, pda,
 };
@@ -189,6 +189,10 @@ impl Vocabulary {
     }
 }
 
+/// Twice as many as for a server, because there is one structure. A deep nesting fills half of the tables and is read anew
+/// each time that they are full.
+const TABLE_BYTES: usize = 96 << 20;
+
 /// A structure that was compiled for a vocabulary.
 pub(crate) struct Structure {
     compiled: Box<dyn Begin>,
@@ -201,7 +205,9 @@ impl Structure {
         engine: &EngineArguments,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        let compiler = Compiler::builder(Arc::clone(&vocabulary.inner));
+        // Tables may hold a sixteenth of the whole budget.
+        let limits = Limits::default().max_table_bytes(TABLE_BYTES).max_total_bytes(16 * TABLE_BYTES);
+        let compiler = Compiler::builder(Arc::clone(&vocabulary.inner)).limits(limits);
         let compiled = match engine.backend {
             Backend::Earley => compile(text, schema, engine, &compiler.build())?,
             Backend::Pda => compile(text, schema, engine, &compiler.backend::<pda::Engine>().build())?,
