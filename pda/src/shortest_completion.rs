@@ -55,7 +55,9 @@ impl ShortestCompletion {
             if shortest.len > units(max_bytes) {
                 return Ok(None);
             }
-            stack.map_or(Ok(Vec::new()), |stack| search.ending(stack, fuel)).map(Some)
+            // Without a stack the text has ended, or a token has to come.
+            let Some(stack) = stack else { return Ok((shortest.len == 0).then(Vec::new)) };
+            search.ending(stack, fuel).map(Some)
         })
     }
 

@@ -67,7 +67,8 @@ impl ShortestCompletion {
             if shortest.len > units(max_bytes) {
                 return Ok(None);
             }
-            let Some(item) = item else { return Ok(Some(Vec::new())) };
+            // Without an item the text has ended, or a token has to come.
+            let Some(item) = item else { return Ok((shortest.len == 0).then(Vec::new)) };
             search.ending(item, &state.counts, costs, fuel).map(Some)
         })
     }

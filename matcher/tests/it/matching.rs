@@ -1,5 +1,6 @@
 //! Accepting, rolling back, forking, ending.
 
+use grammask_grammar_frontends::ebnf::EbnfOptions;
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Spelling};
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
@@ -189,6 +190,20 @@ fn endings_of_many_members_take_few_steps() {
 }
 
 #[test]
+fn no_text_ends_where_a_token_has_to_come() {
+    let tokens = [Some("a"), Some("<tool>"), Some("b"), Some("</s>")];
+    let options = VocabularyOptions::default().stop_ids([3]);
+    let compiler = Compiler::new(Vocabulary::from_tokens(tokens, &options).unwrap());
+    let source = r#"root ::= "a" Token(1) "b""#;
+    let mut matcher = compiler.ebnf(source, &EbnfOptions::default()).unwrap().matcher();
+    for (read, ending) in [(0, None), (1, None), (2, Some(&b"b"[..]))] {
+        assert_eq!(matcher.shortest_ending(usize::MAX).unwrap().as_deref(), ending, "before {read}");
+        matcher.accept_token(token(read)).unwrap();
+    }
+    assert_eq!(matcher.shortest_ending(usize::MAX).unwrap().as_deref(), Some(&b""[..]));
+}
+
+#[test]
 fn explanations_name_the_byte() {
     let mut matcher = compile("ab+").matcher();
     let Explanation::Refused { offset, byte, possible, may_end } = matcher.explain(token(3)).unwrap() else {
@@ -230,7 +245,8 @@ fn explanations_are_sentences() {
 #[test]
 fn full_tables_are_begun_anew() {
     let tokens = [Some("a"), Some("("), Some(")"), Some("</s>")];
-    let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([3])).unwrap();
+    let options = VocabularyOptions::default().stop_ids([3]);
+    let vocabulary = std::sync::Arc::new(Vocabulary::from_tokens(tokens, &options).unwrap());
     let limits = Limits::default().max_table_bytes(400_000);
     let compiler = Compiler::builder(vocabulary).limits(limits).build();
     let source = r#"root ::= "(" root ")" root | "a""#;
