@@ -249,6 +249,9 @@ pub(crate) fn dependent<'s>(n: &mut Normalizer<'s>, at: KeywordAt<'s>) -> Result
         let expected = match keyword {
             "dependentRequired" if !value.is_array() => Some("lists of strings"),
             "dependentSchemas" if value.is_array() => Some("schemas"),
+            "dependencies" if !value.is_container() && !value.is_boolean() => {
+                Some("schemas and lists of strings")
+            }
             _ => None,
         };
         if let Some(expected) = expected {

@@ -485,6 +485,19 @@ fn misused_keywords() {
        │ Note: at `/dependentRequired`
     ───╯
     "#);
+    assert_snapshot!(schema(r#"{"dependencies": {"a": "b"}}"#), @r#"
+    [json-schema/malformed] Error: `dependencies` must be an object of schemas and lists of strings
+       ╭─[ schema.json:1:18 ]
+       │
+     1 │ {"dependencies": {"a": "b"}}
+       │                  ─────┬────
+       │                       ╰────── here
+       │
+       │ Help: write such a value, or leave the keyword out
+       │
+       │ Note: at `/dependencies`
+    ───╯
+    "#);
     assert_snapshot!(schema(r#"{"patternProperties": {"(": {}}}"#), @r#"
     [regex/syntax] Error: pattern, column 1: this group is not closed
        ╭─[ schema.json:1:29 ]
