@@ -90,7 +90,7 @@ fn references() {
     assert_snapshot!(refusal(r##"{"items":{"$ref":"#/$defs/x~1y"}}"##), @r#"json-schema/reference at `/items/$ref`: `#/$defs/x~1y` leads to nothing in this document (correct the reference or add what it names)"#);
     assert_snapshot!(refusal(r#"{"$ref":"other.json"}"#), @r#"json-schema/reference at `/$ref`: `other.json` leads to another document, and no retriever was given (copy the schema under `$defs` and refer to it there, or give a retriever)"#);
     assert_snapshot!(refusal(r##"{"$ref":"#nowhere"}"##), @r#"json-schema/reference at `/$ref`: `#nowhere` leads to nothing in this document (correct the reference or add what it names)"#);
-    assert_snapshot!(refusal(r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"type":"null"},{"$ref":"#"}]}}}"##), @r#"json-schema/reference at ``: this schema refers to itself without a step into an item or a property, so it says nothing (remove the reference that leads back here)"#);
+    assert_snapshot!(refusal(r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"type":"null"},{"$ref":"#"}]}}}"##), @r#"json-schema/reference at ``: this schema refers to itself without a step into an item or the value of a property (remove the reference that leads back here)"#);
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn references() {
     "#);
     assert_snapshot!(refusal(r##"{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}"##), @r##"
     at `/$defs/a`
-    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or the value of a property
        ╭─[ schema.json:1:17 ]
        │
      1 │ {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}

@@ -296,8 +296,7 @@ impl<'s> Normalizer<'s> {
     }
 
     pub(super) fn refers_to_itself(&self, node: NodeId) -> Box<Diagnostic> {
-        let message =
-            "this schema refers to itself without a step into an item or a property, so it says nothing";
+        let message = "this schema refers to itself without a step into an item or the value of a property";
         let error = Diagnostic::error("json-schema/reference", message);
         let error = error.with_pointer(self.document.pointer(node));
         Box::new(error.with_hint("remove the reference that leads back here"))

@@ -59,7 +59,7 @@ fn references() {
     ───╯
     "#);
     assert_snapshot!(schema(r##"{"$ref": "#"}"##), @r##"
-    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or the value of a property
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"$ref": "#"}
@@ -70,7 +70,7 @@ fn references() {
     ───╯
     "##);
     assert_snapshot!(schema(r##"{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}"##), @r##"
-    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or the value of a property
        ╭─[ schema.json:1:38 ]
        │
      1 │ {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
@@ -83,7 +83,7 @@ fn references() {
     ───╯
     "##);
     assert_snapshot!(schema(r##"{"allOf": [{"not": {"$ref": "#"}}]}"##), @r##"
-    [json-schema/reference] Error: this schema refers to itself without a step into an item or a property, so it says nothing
+    [json-schema/reference] Error: this schema refers to itself without a step into an item or the value of a property
        ╭─[ schema.json:1:1 ]
        │
      1 │ {"allOf": [{"not": {"$ref": "#"}}]}
