@@ -33,8 +33,10 @@ impl<'s> SchemaLowering<'s> {
                 .then(|| values.iter().map(|&value| Cow::Borrowed(value)).collect());
         }
         let shape = shape.with_plain_languages(&self.normalizer.algebra.tests);
-        // Without a test one character alone leaves more strings than anybody lists.
-        if shape.tests.is_empty() && shape.max.is_none_or(|max| max >= shape.min.max(1)) {
+        // Without a test one character alone leaves more strings than anybody lists, and so do formats.
+        if shape.tests.is_empty() && shape.max.is_none_or(|max| max >= shape.min.max(1))
+            || shape.is_format(&self.normalizer.algebra.tests)
+        {
             return None;
         }
         let texts = self.text_automaton(&shape, Lengths::Multiplied)?.texts(most)?;

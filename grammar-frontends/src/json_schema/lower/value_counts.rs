@@ -18,6 +18,9 @@ use crate::json_schema::sets::text_tests::{Lengths, TextTest};
 /// So many values are endless: no text holds more of them.
 pub(super) const UNBOUNDED: u64 = 1 << 20;
 
+/// Each format has as many texts: the fewest are days, some 3.6 million.
+const TEXTS_OF_A_FORMAT: u64 = 3_600_000;
+
 /// Whole numbers that are counted one by one.
 const MAX_NUMBERS: usize = 4_096;
 
@@ -300,6 +303,9 @@ impl<'s> SchemaLowering<'s> {
             // A character alone makes more of them than are endless, by 60,000.
             let characters: u64 = if shape.max == Some(0) { 1 } else { 1_112_064 };
             return characters.saturating_sub(shape.excluded.len() as u64);
+        }
+        if shape.is_format(&self.normalizer.algebra.tests) {
+            return TEXTS_OF_A_FORMAT.saturating_sub(shape.excluded.len() as u64);
         }
         self.text_automaton(&shape, Lengths::Multiplied).map_or(0, |texts| texts.count())
     }

@@ -12,7 +12,7 @@ use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, GrammarBuilder};
 
 use super::string_shape::StringShape;
-use super::text_tests::{Approximation, Lengths, Polarity, TextTest, TextTests};
+use super::text_tests::{Approximation, Lengths, Polarity, TextTests};
 use crate::json_schema::work::Work;
 
 /// The shapes that were decided, and the work that is left for others.
@@ -56,12 +56,7 @@ impl<'s> StringEmptiness<'s> {
         if shape.values.is_some() || shape.tests.is_empty() {
             return true;
         }
-        // So it is with a format alone.
-        if let [TextTest { test, sense: Polarity::Holds }] = shape.tests.as_slice()
-            && tests.is_format(*test)
-            && shape.excluded.is_empty()
-            && (shape.min, shape.max) == (0, None)
-        {
+        if shape.is_format(tests) {
             return true;
         }
         if let Some(&known) = self.known.get(shape) {

@@ -124,6 +124,16 @@ impl<'s> StringShape<'s> {
         }
     }
 
+    /// Whether it is a format without some strings. Each format has millions of them: the fewest are days.
+    pub(crate) fn is_format(&self, tests: &TextTests<'s>) -> bool {
+        let is_format = match self.tests.as_slice() {
+            [TextTest { test, sense: Polarity::Holds }] => tests.is_format(*test),
+            _ => false,
+        };
+        // At most one string is empty.
+        is_format && self.values.is_none() && self.min <= 1 && self.max.is_none()
+    }
+
     /// Whether the set is known to be empty.
     pub(crate) fn is_empty(&self, tests: &TextTests<'s>) -> bool {
         if let Some(values) = &self.values {
