@@ -26,7 +26,8 @@ impl Automaton {
         let Builder { contexts, closure, .. } = builder;
         let closed = closure.run(&self.grammar(), contexts, counts, limit, fuel.left());
         fuel.burn(closure.work() + self.far_units(&closure.items))?;
-        self.check_items(closure.items.len())?;
+        // As the closure asks: where that stopped it, it is not whole.
+        self.check_items(closure.size())?;
         if let Err(conflict) = closed {
             return Ok(Err(conflict));
         }

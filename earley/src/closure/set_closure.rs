@@ -212,9 +212,13 @@ impl Closure {
     }
 
     fn too_large(&self, max_items: usize, max_work: u64) -> bool {
-        // Items that cannot read are not in the set, but they are work: a bound on the set alone would let a
-        // chain of completions run for long.
-        self.items.len() > max_items || self.kernel_seen.len() > 4 * max_items || self.work() > max_work
+        self.size() > max_items || self.work() > max_work
+    }
+
+    /// The number of items that the bound on them counts. Those that cannot read are not in the set, but they are work: a
+    /// bound on the set alone would let a chain of completions run for long. Four of them count as one.
+    pub(crate) fn size(&self) -> usize {
+        self.items.len().max(self.kernel_seen.len().div_ceil(4))
     }
 
     pub(super) fn push_kernel_tagged(&mut self, contexts: &Contexts, item: Item, tag: Tag) {

@@ -231,6 +231,60 @@ fn backends_agree_bit_by_bit() {
     assert!(compared >= cases() / 2, "{compared} masks");
 }
 
+/// The callers that are completed with `z` are more than the bound on items, though no item of theirs reads.
+#[test]
+fn what_is_not_whole_is_no_set() {
+    let source = r#"
+        root ::= "a" root t t t t t t t t t t | "z"
+        t ::= "" | "(" t ")""#;
+    let grammar = ebnf::parse(source, &EbnfOptions::default()).unwrap();
+    let mut completed = 0;
+    for (limit, letters) in (2..40).flat_map(|limit| (0..30).map(move |letters| (limit, letters))) {
+        let options = VocabularyOptions::default().stop_ids([2]);
+        let vocabulary = Vocabulary::from_tokens([Some("a"), Some("z"), None], &options);
+        let limits = Limits::default().max_items_per_set(limit);
+        let compiler = Compiler::builder(vocabulary.unwrap()).limits(limits).build();
+        let Ok(compiled) = compiler.grammar(&grammar) else { continue };
+        let mut matcher = compiled.matcher();
+        let read = matcher.accept_bytes(format!("{}z", "a".repeat(letters)).as_bytes());
+        if is_limit(&read) {
+            continue;
+        }
+        assert_eq!((read, matcher.is_completed()), (Ok(()), true), "{letters} letters, limit {limit}");
+        completed += 1;
+    }
+    assert!(completed > 100, "{completed}");
+}
+
+/// With few parses at once a byte is a limit, or as the oracle says.
+#[test]
+fn few_items_are_right_or_a_limit() {
+    let mut read = 0;
+    for seed in 0..cases() {
+        let options = [GrammarOptions::permutation(), GrammarOptions::context_free()];
+        let options = &options[seed as usize % 2];
+        let case = random::case_with(seed, options, &random::VocabularyOptions::default());
+        let limits = Limits::default().max_items_per_set(2 + seed as usize % 7);
+        let compiler = Compiler::builder(vocabulary(&case)).limits(limits).build();
+        let Ok(compiled) = compiler.grammar(&case.grammar) else { continue };
+        let (mut matcher, recogniser) = (compiled.matcher(), Recogniser::new(&case.grammar));
+        let mut chart = recogniser.begin();
+        for &byte in &case.text {
+            let answer = matcher.accept_bytes(&[byte]);
+            if is_limit(&answer) {
+                break;
+            }
+            assert_eq!(answer.is_ok(), chart.push(byte), "seed {seed}\n{}", show(&case));
+            if answer.is_err() {
+                break;
+            }
+            assert_eq!(matcher.is_completed(), chart.is_complete(), "seed {seed}\n{}", show(&case));
+            read += 1;
+        }
+    }
+    assert!(read > cases(), "{read}");
+}
+
 /// Each `a` may be the one that the end is counted from, so there are as many parses as letters. From eight on each has a
 /// mask of its own.
 #[test]
