@@ -119,8 +119,8 @@ impl CostSearch<'_> {
             let node = self.tree.get(id);
             let own = match self.part(node) {
                 None => 0,
-                Some(Ending::Bodies(fragment, owed)) => {
-                    self.distances.body(self.rules.program, fragment).saturating_mul(owed)
+                Some(Ending::Bodies { fragment, times, .. }) => {
+                    self.distances.body(self.rules.program, fragment).saturating_mul(times)
                 }
                 Some(Ending::From(state)) => self.distances.to_end(state),
                 Some(Ending::Parts { .. }) => u64::MAX,
@@ -154,7 +154,7 @@ impl CostSearch<'_> {
                 let min = self.rules.program.fragment(fragment).count.map_or(0, |count| count.min);
                 // The iteration above counts as done: the cost begins at its end.
                 let owed = min.saturating_sub(done.saturating_add(1));
-                Some(Ending::Bodies(fragment, u64::from(owed)))
+                Some(Ending::bodies(fragment, u64::from(owed)))
             }
         }
     }

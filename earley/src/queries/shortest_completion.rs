@@ -148,7 +148,7 @@ impl CostSearch<'_> {
             let entry = match self.contexts.get(context) {
                 Context::Root | Context::Local => return Ok(ending),
                 Context::Counter(counter) => {
-                    let bodies = Ending::Bodies(counter.fragment, self.owed(counter, counts));
+                    let bodies = Ending::bodies(counter.fragment, self.owed(counter, counts));
                     self.write(bodies, &mut ending, fuel)?;
                     context = counter.parent;
                     continue;

@@ -47,8 +47,15 @@ impl Distance {
 pub enum Ending<'r> {
     /// From a state to the end of its fragment's body.
     From(StateId),
-    /// So many bodies of a fragment.
-    Bodies(FragmentId, u64),
+    /// So many bodies of a fragment, each behind a separator if there is one.
+    Bodies {
+        /// The fragment.
+        fragment: FragmentId,
+        /// How many.
+        times: u64,
+        /// The fragment before each.
+        separator: Option<FragmentId>,
+    },
     /// Parts and separators, as in [`Distances::parts`]. A part comes last.
     Parts {
         /// The whole.
@@ -58,6 +65,13 @@ pub enum Ending<'r> {
         /// The parts that were read.
         read: &'r [u64],
     },
+}
+
+impl Ending<'_> {
+    /// So many bodies of a fragment, one after the other.
+    pub fn bodies(fragment: FragmentId, times: u64) -> Self {
+        Self::Bodies { fragment, times, separator: None }
+    }
 }
 
 impl Distances {
@@ -168,10 +182,12 @@ impl Distances {
                         None => {}
                     }
                 }
-                Ending::Bodies(fragment, times) => {
-                    if times > 0 && self.body(program, fragment) > 0 {
-                        left.push(Ending::Bodies(fragment, times - 1));
+                Ending::Bodies { fragment, times, separator } => {
+                    let is_longer = |fragment| self.body(program, fragment) > 0;
+                    if times > 0 && (is_longer(fragment) || separator.is_some_and(is_longer)) {
+                        left.push(Ending::Bodies { fragment, times: times - 1, separator });
                         left.push(Ending::From(program.fragment(fragment).start));
+                        left.extend(separator.map(|it| Ending::From(program.fragment(it).start)));
                     }
                 }
                 Ending::Parts { fragment, numbers: (parts, separators), read } => {
@@ -180,13 +196,16 @@ impl Distances {
                     else {
                         continue;
                     };
-                    let separators = usize::try_from(separators).unwrap_or(usize::MAX);
-                    let separator = permutation.separator.map(|separator| Ending::Bodies(separator, 1));
+                    let chosen = lengths.chosen(permutation, parts, read);
+                    burn(chosen.len())?;
+                    let is_first_alone = separators < parts;
                     // The last one is written first.
-                    for (place, part) in lengths.chosen(permutation, parts, read).enumerate() {
-                        burn(1)?;
-                        left.extend(permutation.parts[part].map(|part| Ending::Bodies(part, 1)));
-                        left.extend(separator.filter(|_| place < separators));
+                    for (place, &(part, times)) in chosen.iter().enumerate().rev() {
+                        let Some(fragment) = permutation.parts[part] else { continue };
+                        let bodies = |times, separator| Ending::Bodies { fragment, times, separator };
+                        let alone = u64::from(place == 0 && is_first_alone);
+                        left.push(bodies(times.saturating_sub(alone), permutation.separator));
+                        left.push(bodies(alone, None));
                     }
                 }
             }
@@ -227,7 +246,7 @@ impl Distances {
                 let numbers = permutation.numbers();
                 Some(Ending::Parts { fragment: id, numbers, read: &[] })
             }
-            _ => Some(Ending::Bodies(id, fragment.count.map_or(1, |count| u64::from(count.min)))),
+            _ => Some(Ending::bodies(id, fragment.count.map_or(1, |count| u64::from(count.min)))),
         }
     }
 }
@@ -307,25 +326,29 @@ impl PartLengths {
                 }
             });
         }
-        for part in self.others(permutation, parts.saturating_sub(count), read) {
-            total = total.saturating_add(part.map_or(u64::MAX, |part| self.each[part].bytes));
+        for (part, times) in self.others(permutation, parts.saturating_sub(count), read) {
+            let length = part.map_or(u64::MAX, |part| self.each[part].bytes);
+            total = total.saturating_add(length.saturating_mul(times));
         }
         let separator = if separators > 0 { self.separator.bytes } else { 0 };
         total.saturating_add(separator.saturating_mul(u64::from(separators)))
     }
 
-    /// So many parts that were not read, all required ones among them, whose lengths are the least.
-    fn chosen(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> impl Iterator<Item = usize> {
+    /// So many parts that were not read, all required ones among them, whose lengths are the least; with how often each is
+    /// written.
+    fn chosen(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> Vec<(usize, u64)> {
         let required = unread_required(permutation, read);
-        let mut chosen: Vec<usize> = required.flat_map(|(place, unread, _)| bits(place, unread)).collect();
+        let mut chosen: Vec<(usize, u64)> =
+            required.flat_map(|(place, unread, _)| bits(place, unread)).map(|part| (part, 1)).collect();
         let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
-        chosen.extend(self.others(permutation, parts.saturating_sub(count), read).into_iter().flatten());
-        chosen.into_iter().rev()
+        let others = self.others(permutation, parts.saturating_sub(count), read);
+        chosen.extend(others.into_iter().filter_map(|(part, times)| Some((part?, times))));
+        chosen
     }
 
-    /// So many shortest parts besides the required ones: one that occurs once is taken if it is shorter than the shortest
-    /// repeatable one, which serves any number of times. `None` for a part that is missing.
-    fn others(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> Vec<Option<usize>> {
+    /// So many shortest parts besides the required ones, with how often each is written. A part that occurs once is taken if
+    /// it is shorter than the shortest repeatable one, which serves any number of times. `None` for parts that are missing.
+    fn others(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> Vec<(Option<usize>, u64)> {
         if parts == 0 {
             return Vec::new();
         }
@@ -339,8 +362,12 @@ impl PartLengths {
             .filter(|&part| !is_read(part) && repeatable.is_none_or(|other| key(&part) < key(&other)))
             .collect();
         optional.sort_unstable_by_key(key);
-        let mut optional = optional.into_iter();
-        (0..parts).map(|_| optional.next().or(repeatable)).collect()
+        let taken = optional.len().min(usize::try_from(parts).unwrap_or(usize::MAX));
+        let mut others: Vec<(Option<usize>, u64)> =
+            optional[..taken].iter().map(|&part| (Some(part), 1)).collect();
+        let repeats = parts - u32::try_from(taken).unwrap_or(parts);
+        others.extend((repeats > 0).then_some((repeatable, u64::from(repeats))));
+        others
     }
 }
 

@@ -190,6 +190,32 @@ fn endings_of_many_members_take_few_steps() {
 }
 
 #[test]
+fn endings_repeat_the_shortest_part() {
+    let options = VocabularyOptions::default().stop_ids([1]);
+    let compiler = Compiler::new(Vocabulary::from_tokens([Some("a"), Some("</s>")], &options).unwrap());
+    // The parts of the ending, which may come in any order.
+    let ending = |parts: &str, read: &str| {
+        let source = format!("root ::= Permutation(\"+\", {parts})");
+        let mut matcher = compiler.ebnf(&source, &EbnfOptions::default()).unwrap().matcher();
+        matcher.accept_bytes(read.as_bytes()).unwrap();
+        let ending = matcher.shortest_ending(20).unwrap()?;
+        matcher.accept_bytes(&ending).unwrap();
+        assert!(matcher.is_completed());
+        let mut parts: Vec<String> =
+            std::str::from_utf8(&ending).unwrap().split('+').map(str::to_owned).collect();
+        parts.sort_unstable();
+        Some(parts.join(" "))
+    };
+    let parts = r#"Required("abc"), Optional("d"), Repeatable("ef")"#;
+    assert_eq!(ending(&format!(r#"{parts}, ""{{4,}}"#), "").as_deref(), Some("abc d ef ef"));
+    assert_eq!(ending(&format!(r#"{parts}, ""{{4,}}"#), "abc").as_deref(), Some(" d ef ef"));
+    assert_eq!(ending(r#"Repeatable("ef"), ""{3,}"#, "").as_deref(), Some("ef ef ef"));
+    assert_eq!(ending(r#"Repeatable("ef"), ""{3,}"#, "ef+").as_deref(), Some("ef ef"));
+    // As many as there can be: nothing is counted one by one.
+    assert_eq!(ending(&format!(r#"{parts}, ""{{4294967295,}}"#), "abc"), None);
+}
+
+#[test]
 fn no_text_ends_where_a_token_has_to_come() {
     let tokens = [Some("a"), Some("<tool>"), Some("b"), Some("</s>")];
     let options = VocabularyOptions::default().stop_ids([3]);
