@@ -29,7 +29,8 @@ pub struct Captured {
     pub end: usize,
 }
 
-/// Which captures are told of a rule that was read from one place in several ways.
+/// Which captures are told of a rule that was read from one place in several ways. Iterations of a long repeat that read
+/// nothing are not told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaptureEnds {
     /// The longest.
