@@ -18,7 +18,7 @@ use grammask_parser_backend::{Fuel, StepError};
 use crate::automaton::lazy::Automaton;
 use crate::tables::context_order::post_order;
 use crate::tables::contexts::{Context, Contexts, Counter, Entry, OpenPermutation};
-use crate::tables::ids::{ContextId, SLOTS, units};
+use crate::tables::ids::{ContextId, SLOTS, index, units};
 use crate::tables::items::Item;
 use crate::tables::part_subset::PartSubset;
 use crate::tables::sets::Set;
@@ -29,6 +29,12 @@ type Costs = HashMap<ContextId, u64>;
 
 /// Costs of contexts with the entry by which an ending goes on.
 type Ways = HashMap<ContextId, (u64, Option<Entry>)>;
+
+/// The parts in any order that were read, and how many parts and separators a shortest ending has.
+type MissingParts<'s> = (Cow<'s, PartSubset>, (u32, u32));
+
+/// Parts that are added up in the time of a unit of work.
+const PARTS_PER_UNIT: usize = 8;
 
 /// Costs that are kept between queries.
 #[derive(Default)]
@@ -158,11 +164,7 @@ impl CostSearch<'_> {
                     context = open.parent;
                     continue;
                 }
-                Context::List(range) => {
-                    let entries = self.contexts.entries(range);
-                    fuel.burn(units(entries.len()))?;
-                    entries.iter().min_by_key(|entry| self.cost_of_entry(entry, known)).copied()
-                }
+                Context::List(range) => self.least_entry(self.contexts.entries(range), known, fuel)?.1,
                 Context::Block { first, .. } => {
                     if !ways.contains_key(&context) {
                         ways.extend(self.ways_from_block(first, known, fuel)?);
@@ -197,7 +199,7 @@ impl CostSearch<'_> {
         ending: &mut Vec<u8>,
         fuel: &mut Fuel,
     ) -> Result<(), StepError> {
-        let Some((subset, numbers)) = self.missing_parts(open, place) else { return Ok(()) };
+        let Some((subset, numbers)) = self.missing_parts(open, place, fuel)? else { return Ok(()) };
         let parts = Ending::Parts { fragment: open.fragment, numbers, read: subset.read() };
         self.write(parts, ending, fuel)
     }
@@ -219,10 +221,8 @@ impl CostSearch<'_> {
                     known.insert(id, 0);
                 }
                 Context::List(range) => {
-                    fuel.burn(units(range.range().len()))?;
-                    let costs =
-                        self.contexts.entries(range).iter().map(|entry| self.cost_of_entry(entry, known));
-                    known.insert(id, costs.min().unwrap_or(u64::MAX));
+                    let (cost, _) = self.least_entry(self.contexts.entries(range), known, fuel)?;
+                    known.insert(id, cost);
                 }
                 Context::Counter(counter) => {
                     let body = self.distances.body(self.program, counter.fragment);
@@ -230,8 +230,7 @@ impl CostSearch<'_> {
                     known.insert(id, iterations.saturating_add(cost_of(known, counter.parent)));
                 }
                 Context::Permutation(open) => {
-                    fuel.burn(8 + units(self.contexts.subset(open.subset).read().len()))?;
-                    let rest = self.permutation_cost(open, NextElement::Separator);
+                    let rest = self.permutation_cost(open, NextElement::Separator, fuel)?;
                     known.insert(id, rest.saturating_add(cost_of(known, open.parent)));
                 }
                 Context::Block { first, .. } => {
@@ -244,13 +243,31 @@ impl CostSearch<'_> {
         Ok(())
     }
 
-    /// The least number of bytes from a caller to the end of the text.
-    fn cost_of_entry(&self, entry: &Entry, known: &Costs) -> u64 {
-        if let Some(open) = self.part_must_follow(*entry) {
-            let rest = self.permutation_cost(open, NextElement::Part);
-            return rest.saturating_add(cost_of(known, open.parent));
+    /// The entry from which the end of the text is nearest, and its cost.
+    fn least_entry(
+        &self,
+        entries: &[Entry],
+        known: &Costs,
+        fuel: &mut Fuel,
+    ) -> Result<(u64, Option<Entry>), StepError> {
+        let mut least = (u64::MAX, None);
+        for &entry in entries {
+            let cost = self.cost_of_entry(entry, known, fuel)?;
+            if cost < least.0 {
+                least = (cost, Some(entry));
+            }
         }
-        self.to_end(entry).saturating_add(cost_of(known, entry.context))
+        Ok(least)
+    }
+
+    /// The least number of bytes from a caller to the end of the text.
+    fn cost_of_entry(&self, entry: Entry, known: &Costs, fuel: &mut Fuel) -> Result<u64, StepError> {
+        fuel.burn(1)?;
+        if let Some(open) = self.part_must_follow(entry) {
+            let rest = self.permutation_cost(open, NextElement::Part, fuel)?;
+            return Ok(rest.saturating_add(cost_of(known, open.parent)));
+        }
+        Ok(self.to_end(&entry).saturating_add(cost_of(known, entry.context)))
     }
 
     /// The least number of bytes from a caller to the end of its rule.
@@ -278,26 +295,36 @@ impl CostSearch<'_> {
     }
 
     /// The least number of bytes that complete parts in any order of which some were read.
-    fn permutation_cost(&self, open: OpenPermutation, place: NextElement) -> u64 {
-        self.missing_parts(open, place).map_or(0, |(subset, numbers)| {
-            self.distances.parts(self.program, open.fragment, numbers, subset.read())
-        })
+    fn permutation_cost(
+        &self,
+        open: OpenPermutation,
+        place: NextElement,
+        fuel: &mut Fuel,
+    ) -> Result<u64, StepError> {
+        let Some((subset, numbers)) = self.missing_parts(open, place, fuel)? else { return Ok(0) };
+        Ok(self.distances.parts(self.program, open.fragment, numbers, subset.read()))
     }
 
-    /// The parts in any order that were read, and how many parts and separators a shortest ending has.
+    /// The missing parts of a context; `None` where its fragment is not made of parts in any order.
     fn missing_parts(
         &self,
         open: OpenPermutation,
         place: NextElement,
-    ) -> Option<(Cow<'_, PartSubset>, (u32, u32))> {
-        let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else { return None };
+        fuel: &mut Fuel,
+    ) -> Result<Option<MissingParts<'_>>, StepError> {
+        let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else {
+            return Ok(None);
+        };
         let subset = self.contexts.subset_at_end(permutation, open);
         let remaining = subset.min_remaining(permutation);
         let numbers = match place {
             NextElement::Part => (remaining.max(1), remaining.max(1) - 1),
             NextElement::Separator => (remaining, remaining),
         };
-        Some((subset, numbers))
+        // Required parts are added up 64 by 64, and others one by one; those that repeat are one.
+        let looked_at = permutation.parts.len().min(index(remaining));
+        fuel.burn(8 + units(subset.read().len() + looked_at / PARTS_PER_UNIT))?;
+        Ok(Some((subset, numbers)))
     }
 
     /// The costs of contexts that name one another, and the entries that lead on: of those that are not final the least one
@@ -311,17 +338,14 @@ impl CostSearch<'_> {
         for id in (0..len).map(|place| first.member(place)) {
             let Context::Block { entries, .. } = self.contexts.get(id) else { continue };
             fuel.burn(2 + 2 * units(entries.range().len()))?;
-            let mut least = (u64::MAX, None);
+            let mut outside = Vec::new();
             for &entry in self.contexts.entries(entries) {
-                if (first..first.member(len)).contains(&entry.context) {
-                    callers.push((entry.context, id, entry));
-                    continue;
-                }
-                let cost = self.cost_of_entry(&entry, known);
-                if cost < least.0 {
-                    least = (cost, Some(entry));
+                match (first..first.member(len)).contains(&entry.context) {
+                    true => callers.push((entry.context, id, entry)),
+                    false => outside.push(entry),
                 }
             }
+            let least = self.least_entry(&outside, known, fuel)?;
             ways.insert(id, least);
             open.push(Reverse((least.0, id)));
         }

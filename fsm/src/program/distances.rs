@@ -300,6 +300,11 @@ struct PartLengths {
     each: Box<[Distance]>,
     /// The sums of the required parts, 64 by 64: few of these hold both parts that were read and others.
     required: Box<[u64]>,
+    /// The parts that occur at most once and are shorter than the shortest repeatable one, the shortest first. Of equally
+    /// long ones the first to be known: it is no longer because of the others.
+    optional: Box<[usize]>,
+    /// The shortest part that is repeatable.
+    repeatable: Option<usize>,
     separator: Distance,
 }
 
@@ -308,10 +313,16 @@ impl PartLengths {
     fn new(permutation: &Permutation, length: impl Fn(FragmentId) -> Option<Distance>) -> Self {
         let length = |part: Option<FragmentId>| part.and_then(&length).unwrap_or(Distance::NONE);
         let each: Box<[Distance]> = permutation.parts.iter().map(|&part| length(part)).collect();
-        let required = &each[..Offset::from_raw(permutation.required).index()];
+        let [required, once] =
+            [permutation.required, permutation.once].map(|part| Offset::from_raw(part).index());
+        let key = |&part: &usize| each[part];
+        let repeatable = (once..each.len()).min_by_key(key);
+        let mut optional: Box<[usize]> =
+            (required..once).filter(|part| repeatable.is_none_or(|other| key(part) < key(&other))).collect();
+        optional.sort_unstable_by_key(key);
         let sum = |parts: &[Distance]| parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.bytes));
-        let required = required.chunks(64).map(sum).collect();
-        Self { required, separator: length(permutation.separator), each }
+        let required = each[..required].chunks(64).map(sum).collect();
+        Self { required, optional, repeatable, separator: length(permutation.separator), each }
     }
 
     /// See [`Distances::parts`].
@@ -326,10 +337,10 @@ impl PartLengths {
                 }
             });
         }
-        for (part, times) in self.others(permutation, parts.saturating_sub(count), read) {
+        self.others(parts.saturating_sub(count), read, |part, times| {
             let length = part.map_or(u64::MAX, |part| self.each[part].bytes);
             total = total.saturating_add(length.saturating_mul(times));
-        }
+        });
         let separator = if separators > 0 { self.separator.bytes } else { 0 };
         total.saturating_add(separator.saturating_mul(u64::from(separators)))
     }
@@ -341,33 +352,27 @@ impl PartLengths {
         let mut chosen: Vec<(usize, u64)> =
             required.flat_map(|(place, unread, _)| bits(place, unread)).map(|part| (part, 1)).collect();
         let count = u32::try_from(chosen.len()).unwrap_or(u32::MAX);
-        let others = self.others(permutation, parts.saturating_sub(count), read);
-        chosen.extend(others.into_iter().filter_map(|(part, times)| Some((part?, times))));
+        self.others(parts.saturating_sub(count), read, |part, times| {
+            chosen.extend(part.map(|part| (part, times)));
+        });
         chosen
     }
 
-    /// So many shortest parts besides the required ones, with how often each is written. A part that occurs once is taken if
-    /// it is shorter than the shortest repeatable one, which serves any number of times. `None` for parts that are missing.
-    fn others(&self, permutation: &Permutation, parts: u32, read: &[u64]) -> Vec<(Option<usize>, u64)> {
-        if parts == 0 {
-            return Vec::new();
-        }
-        let [required, once] =
-            [permutation.required, permutation.once].map(|part| Offset::from_raw(part).index());
+    /// Takes so many shortest parts besides the required ones, and says how often each is written. The shortest repeatable one
+    /// serves any number of times. `None` for parts that are missing.
+    fn others(&self, parts: u32, read: &[u64], mut take: impl FnMut(Option<usize>, u64)) {
         let is_read = |part: usize| read.get(part / 64).is_some_and(|word| word >> (part % 64) & 1 == 1);
-        // Of equally long ones the first to be known: it is no longer because of the others.
-        let key = |&part: &usize| self.each[part];
-        let repeatable = (once..self.each.len()).min_by_key(key);
-        let mut optional: Vec<usize> = (required..once)
-            .filter(|&part| !is_read(part) && repeatable.is_none_or(|other| key(&part) < key(&other)))
-            .collect();
-        optional.sort_unstable_by_key(key);
-        let taken = optional.len().min(usize::try_from(parts).unwrap_or(usize::MAX));
-        let mut others: Vec<(Option<usize>, u64)> =
-            optional[..taken].iter().map(|&part| (Some(part), 1)).collect();
-        let repeats = parts - u32::try_from(taken).unwrap_or(parts);
-        others.extend((repeats > 0).then_some((repeatable, u64::from(repeats))));
-        others
+        let mut left = parts;
+        for &part in self.optional.iter().filter(|&&part| !is_read(part)) {
+            if left == 0 {
+                return;
+            }
+            take(Some(part), 1);
+            left -= 1;
+        }
+        if left > 0 {
+            take(self.repeatable, u64::from(left));
+        }
     }
 }
 

@@ -215,6 +215,23 @@ fn endings_repeat_the_shortest_part() {
     assert_eq!(ending(&format!(r#"{parts}, ""{{4294967295,}}"#), "abc"), None);
 }
 
+/// Each part may be the one that was read, and half of them are needed: the limit on work counts them all.
+#[test]
+fn endings_of_many_ways_are_charged() {
+    let options = VocabularyOptions::default().stop_ids([1]);
+    let vocabulary = Vocabulary::from_tokens([Some("a"), Some("</s>")], &options).unwrap();
+    let compiler = Compiler::builder(vocabulary).limits(Limits::default().max_work_per_call(200_000)).build();
+    let ending = |parts: usize| {
+        let each: Vec<String> = (0..parts).map(|number| format!(r#"Optional("a" | "b{number};")"#)).collect();
+        let source = format!(r#"root ::= Permutation(",", {}, ""{{{},}})"#, each.join(", "), parts / 2);
+        let mut matcher = compiler.ebnf(&source, &EbnfOptions::default()).unwrap().matcher();
+        matcher.accept_bytes(b"a").unwrap();
+        matcher.shortest_ending(100_000)
+    };
+    assert_eq!(ending(400).unwrap().unwrap(), b",a".repeat(199));
+    assert!(matches!(ending(2_000), Err(MatchError::Limit(_))));
+}
+
 #[test]
 fn no_text_ends_where_a_token_has_to_come() {
     let tokens = [Some("a"), Some("<tool>"), Some("b"), Some("</s>")];
