@@ -105,7 +105,7 @@ pub(crate) fn dense_rules(count: usize) -> String {
     format!("root ::= \"<\" r0\n{dense}")
 }
 
-/// Many rules one after the other, of which each may be several others.
+/// A long chain of calls. Each rule ends with a call of another rule, or with letters.
 pub(crate) fn many_calls() -> String {
     let rules = rules(30, |n| format!("r{n} ::= \"({n}\" (r{} | \"a\"+) \")\"", (n + 1) % 30));
     let calls = joined(30, " | ", |n| format!("r{n}"));
