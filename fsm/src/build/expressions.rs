@@ -14,6 +14,7 @@ use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, JsonEscape
 use smallvec::SmallVec;
 
 use crate::build::dispatch::{DispatchBuilder, DispatchFrame};
+use crate::build::ids::RuleNumber;
 use crate::build::plan::{Copies, Plan};
 use crate::build::shared_rules::SharedMatch;
 use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
@@ -62,13 +63,13 @@ pub(crate) fn build(
         grammar,
         options,
         parts,
+        plain_rules: IdVec::of(DraftFragmentId::NONE, plan.rule_count()),
         plan,
         draft: Draft::with_capacity(if root == grammar.root() { grammar.expr_count() } else { SMALL_ROOM }),
         utf8: Utf8Cache::default(),
         escapes: Escapes::default(),
         json: JsonEncoder::default(),
         evaluator: Evaluator::new(grammar, options.text, options.interrupt.clone()),
-        plain_rules: vec![DraftFragmentId::NONE; grammar.rule_count()],
         escaped_rules: HashMap::default(),
         counted: HashMap::default(),
         large_classes: HashMap::default(),
@@ -116,7 +117,7 @@ const SMALL_ROOM: usize = 1 << 10;
 /// The places of grammar parts in the draft.
 pub(crate) struct Places {
     /// The unchanged fragment of every rule.
-    pub(crate) rules: Vec<DraftFragmentId>,
+    pub(crate) rules: IdVec<RuleNumber, DraftFragmentId>,
     /// The fragments of repeats: of a body, in a spelling.
     pub(crate) counted: HashMap<(ExprId, Spelling, Count), DraftFragmentId>,
     pub(crate) any_escape: AnyEscape<DraftFragmentId>,
@@ -203,7 +204,7 @@ struct Builder<'g> {
     json: JsonEncoder<DraftStateId>,
     evaluator: Evaluator<'g>,
     /// The unchanged fragment of every rule.
-    plain_rules: Vec<DraftFragmentId>,
+    plain_rules: IdVec<RuleNumber, DraftFragmentId>,
     /// The fragments of rules spelled as JSON, by rule and spelling.
     escaped_rules: HashMap<(RuleId, Spelling), DraftFragmentId>,
     /// The fragments of repeats.
@@ -244,7 +245,10 @@ impl<'g> Builder<'g> {
     fn copy_shared_rules(&mut self, shared: &SharedMatch) {
         let copied = shared.copy(&mut self.draft);
         for (rule, fragment) in copied.rules {
-            self.plain_rules[rule.index()] = fragment;
+            // Rules that no others refer to have no number.
+            if let Some(known) = self.plain_rules.get_mut(self.plan.numbers.of(rule)) {
+                *known = fragment;
+            }
         }
         for (body, count, fragment) in copied.counted {
             self.counted.insert((body, Spelling::PLAIN, count), fragment);
@@ -254,8 +258,8 @@ impl<'g> Builder<'g> {
 
     /// Whether a reference to the rule is to be replaced by its body.
     fn inlines(&self, rule: RuleId, place: Place) -> bool {
-        let has_fragment =
-            place.spelling.is_plain() && self.plain_rules[rule.index()] != DraftFragmentId::NONE;
+        let has_fragment = place.spelling.is_plain()
+            && self.plain_rules[self.plan.numbers.of(rule)] != DraftFragmentId::NONE;
         !has_fragment && self.plan.inlines(rule, place.copies)
     }
 
@@ -669,7 +673,8 @@ impl<'g> Builder<'g> {
 
     fn rule_fragment(&mut self, rule: RuleId, place: Place) -> DraftFragmentId {
         let known = if place.spelling.is_plain() {
-            Some(self.plain_rules[rule.index()]).filter(|&fragment| fragment != DraftFragmentId::NONE)
+            Some(self.plain_rules[self.plan.numbers.of(rule)])
+                .filter(|&fragment| fragment != DraftFragmentId::NONE)
         } else {
             self.escaped_rules.get(&(rule, place.spelling)).copied()
         };
@@ -682,7 +687,7 @@ impl<'g> Builder<'g> {
             None => self.add_fragment(rule, Body::One(self.grammar.rule(rule).body()), place.spelling, None),
         };
         if place.spelling.is_plain() {
-            self.plain_rules[rule.index()] = fragment;
+            self.plain_rules[self.plan.numbers.of(rule)] = fragment;
             self.draft.fragments[fragment].stands_for_rule = true;
         } else {
             self.escaped_rules.insert((rule, place.spelling), fragment);

@@ -1,10 +1,11 @@
 //! Facts about the rules that the build needs beforehand: which are reachable, which are recursive, which are
 //! written into their callers, and whether the copies of a repeat stay small.
 
+use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use smallvec::SmallVec;
 
-use crate::build::ids::RuleNumber;
+use crate::build::ids::{RuleNumber, RuleNumbers};
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec, Offset};
 use crate::link::scope::Parts;
@@ -13,7 +14,8 @@ use grammask_grammar_ir::Toggle;
 
 /// Facts on the rules of one grammar.
 pub(crate) struct Plan {
-    rules: Vec<RulePlan>,
+    pub(crate) numbers: RuleNumbers,
+    rules: IdVec<RuleNumber, RulePlan>,
     expand_states: u32,
 }
 
@@ -24,6 +26,10 @@ struct RulePlan {
     /// The number of its automaton's states, `BIG` and more being the same.
     cost: u32,
     how: Reference,
+}
+
+impl RulePlan {
+    const NOT_MET: Self = Self { references: 0, cost: 1, how: Reference::Call };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,12 +52,13 @@ impl Plan {
         root: RuleId,
         mut is_known: impl FnMut(RuleId) -> bool,
     ) -> Self {
-        let graph = Graph::new(grammar, root, |rule| parts.hides(rule) || is_known(rule));
+        let mut graph = Graph::new(grammar, root, |rule| parts.hides(rule) || is_known(rule));
         let mut plan = Self {
+            numbers: std::mem::replace(&mut graph.numbers, RuleNumbers::All),
             rules: graph
                 .references
                 .iter()
-                .map(|&references| RulePlan { references, cost: 1, how: Reference::Call })
+                .map(|&references| RulePlan { references, ..RulePlan::NOT_MET })
                 .collect(),
             expand_states: options.expand_states,
         };
@@ -60,8 +67,7 @@ impl Plan {
             // distinguishes greater costs.
             let budget = options.inline_states.max(options.expand_states).min(64);
             graph.acyclic_bottom_up(|rule| {
-                let Some(id) = rule.rule() else { return };
-                let rule = id.index();
+                let Some(id) = plan.numbers.rule(rule) else { return };
                 if parts.of(id).is_some() {
                     // A linked part is always a call, and a caller with such a call is no small rule.
                     plan.rules[rule].cost = BIG;
@@ -83,10 +89,20 @@ impl Plan {
         plan
     }
 
+    /// Rules to which known ones alone refer were not met.
+    fn of(&self, rule: RuleId) -> RulePlan {
+        self.rules.get(self.numbers.of(rule)).copied().unwrap_or(RulePlan::NOT_MET)
+    }
+
+    /// How many rules have numbers.
+    pub(crate) fn rule_count(&self) -> usize {
+        self.rules.len()
+    }
+
     /// Whether a reference to the rule is to be replaced by its body. `copies` says that the place of the
     /// reference may be written more than once.
     pub(crate) fn inlines(&self, rule: RuleId, copies: Copies) -> bool {
-        match (self.rules[rule.index()].how, copies) {
+        match (self.of(rule).how, copies) {
             (Reference::Call, _) | (Reference::InlineOnce, Copies::Many) => false,
             (Reference::InlineOnce, Copies::One) => true,
             // Spelled as JSON, a small rule is not small.
@@ -128,7 +144,7 @@ impl Plan {
                     }
                     1
                 }
-                Expr::Rule(rule) => self.rules[rule.index()].cost,
+                Expr::Rule(rule) => self.of(rule).cost,
                 Expr::JsonEscaped(operand, _) => {
                     stack.push((operand, copies.saturating_mul(16)));
                     0
@@ -154,6 +170,7 @@ pub(crate) enum Copies {
 
 /// References between reachable rules.
 pub(crate) struct Graph {
+    numbers: RuleNumbers,
     /// Where the rule's references begin in `targets`, for reachable rules.
     rows: IdVec<RuleNumber, (Offset, Offset)>,
     targets: Vec<RuleNumber>,
@@ -174,27 +191,35 @@ impl Graph {
     }
 
     fn new(grammar: &Grammar, root: RuleId, mut is_known: impl FnMut(RuleId) -> bool) -> Self {
-        let count = grammar.rule_count();
+        // Of a part of a grammar, work and room do not depend on the whole.
+        let (mut numbers, count, mut met) = match root == grammar.root() {
+            true => (
+                RuleNumbers::All,
+                grammar.rule_count(),
+                Met::All(vec![RuleNumber::NONE; grammar.expr_count()]),
+            ),
+            false => (RuleNumbers::none(), 0, Met::Some(HashMap::default())),
+        };
         let mut graph = Self {
+            root: numbers.meet(root),
+            numbers,
             rows: IdVec::of((Offset::FIRST, Offset::FIRST), count),
             targets: Vec::with_capacity(4 * count),
             references: IdVec::of(0, count),
-            root: root.into(),
         };
-        // The rule in whose walk an expression was met last: parts may be shared within a rule.
-        let mut met = vec![RuleNumber::NONE; grammar.expr_count()];
         let mut pending = vec![root];
+        graph.make_room();
         graph.references[graph.root] = 1;
         let mut stack = Vec::with_capacity(64);
         while let Some(rule) = pending.pop() {
             let start = graph.targets.len();
-            let number = RuleNumber::from(rule);
+            let number = graph.numbers.of(rule);
             let mut sharing = 0;
             stack.push(grammar.rule(rule).body());
             while let Some(id) = stack.pop() {
-                let shared = std::mem::replace(&mut met[id.index()], number) == number;
                 if let Some(target) = grammar.as_rule(id) {
-                    let callee = RuleNumber::from(target);
+                    let callee = graph.numbers.meet(target);
+                    graph.make_room();
                     let references = &mut graph.references[callee];
                     // A rule is walked once, when it is first mentioned.
                     if *references == 0 && !is_known(target) {
@@ -203,10 +228,15 @@ impl Graph {
                     *references = references.saturating_add(1);
                     // A mention is listed each time that it is met, because each is a reference to count.
                     graph.targets.push(callee);
-                } else if !shared {
-                    stack.extend_from_slice(grammar.operands(id));
-                } else {
-                    sharing = 1;
+                    continue;
+                }
+                let operands = grammar.operands(id);
+                if operands.is_empty() {
+                    continue;
+                }
+                match met.replace(id, number) == number {
+                    false => stack.extend_from_slice(operands),
+                    true => sharing = 1,
                 }
             }
             // The content of a shared part is written more than once.
@@ -222,6 +252,17 @@ impl Graph {
         graph
     }
 
+    /// Gives room to the rule that was met last.
+    #[inline]
+    fn make_room(&mut self) {
+        if let RuleNumbers::Met(_, rules) = &self.numbers
+            && self.rows.len() < rules.len()
+        {
+            self.rows.push((Offset::FIRST, Offset::FIRST));
+            self.references.push(0);
+        }
+    }
+
     /// Visits every reachable rule that is not recursive, callees before callers.
     fn acyclic_bottom_up(&self, mut visit: impl FnMut(RuleNumber)) {
         let successors = |rule: RuleNumber| self.targets(rule);
@@ -232,5 +273,21 @@ impl Graph {
                 visit(rule);
             }
         });
+    }
+}
+
+/// The rule in whose walk each expression was met last: parts may be shared within a rule.
+enum Met {
+    All(Vec<RuleNumber>),
+    Some(HashMap<ExprId, RuleNumber>),
+}
+
+impl Met {
+    #[inline]
+    fn replace(&mut self, expr: ExprId, rule: RuleNumber) -> RuleNumber {
+        match self {
+            Self::All(rules) => std::mem::replace(&mut rules[expr.index()], rule),
+            Self::Some(rules) => rules.insert(expr, rule).unwrap_or(RuleNumber::NONE),
+        }
     }
 }

@@ -101,7 +101,7 @@ fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOption
         options,
         ranges,
         named,
-        rules: rules.into_iter().map(place).collect(),
+        rules: grammar.rule_ids().map(|rule| place(rules[rule.into()])).collect(),
         counted: counted
             .into_iter()
             .filter_map(|(body, count, old)| Some((body, count, place(old)?)))

@@ -3,6 +3,7 @@
 use grammask_grammar_ir::{ExprId, Grammar, RuleId, Toggle};
 
 use crate::build::expressions::{self, Places};
+use crate::build::ids::RuleNumber;
 use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::{find_all_shared_rules, find_shared_rules, reaches_no_common};
 use crate::draft::ids::DraftFragmentId;
@@ -36,14 +37,16 @@ pub fn compile(grammar: &Grammar, options: &CompileOptions) -> Result<Program, A
     run_passes(grammar, options, whole(grammar, &Parts::none())).map(|(program, ..)| program)
 }
 
-/// As [`compile`], for a rule of a grammar with all that it reaches.
+/// As [`compile`], for a rule of a grammar with all that it reaches, with the automata of common rules that were found
+/// before. Takes no longer where the grammar is larger.
 pub(crate) fn compile_rule(
     grammar: &Grammar,
     root: RuleId,
     options: &CompileOptions,
+    found: &[SharedMatch],
 ) -> Result<Program, AutomataError> {
     let scope = Scope { root, may_share: true, parts: &Parts::none() };
-    run_passes(grammar, options, scope).map(|(program, ..)| program)
+    compile_found(grammar, options, scope, found).map(|(program, ..)| program)
 }
 
 /// As [`compile`], with parts, and with the automata of common rules that were found before.
@@ -89,7 +92,7 @@ pub(crate) fn compile_around(
 
 /// The places of a compiled grammar, in ids of the draft except for `ranges`.
 pub(crate) struct CompiledPlaces {
-    pub(crate) rules: Vec<DraftFragmentId>,
+    pub(crate) rules: IdVec<RuleNumber, DraftFragmentId>,
     /// Repeated bodies outside of JSON strings.
     pub(crate) counted: Vec<(ExprId, Count, DraftFragmentId)>,
     pub(crate) any_escape: AnyEscape<DraftFragmentId>,
@@ -120,11 +123,8 @@ fn run_passes(
     options: &CompileOptions,
     scope: Scope<'_>,
 ) -> Result<(Program, Places, FragmentNumbers), AutomataError> {
-    if scope.may_share && scope.root == grammar.root() {
-        return compile_found(grammar, options, scope, &find_all_shared_rules(grammar, options));
-    }
-    let mut find = |rule| scope.may_share.then(|| find_shared_rules(grammar, rule, options)).flatten();
-    run_passes_around(grammar, options, scope, &mut find)
+    let found = if scope.may_share { find_all_shared_rules(grammar, options) } else { Vec::new() };
+    compile_found(grammar, options, scope, &found)
 }
 
 /// As [`run_passes`], with the automata of the common rules that were found before.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use grammask_grammar_ir::{Grammar, Interrupt, RuleId, Toggle};
 
+use crate::build::shared_rules::SharedMatch;
 use crate::compile::pipeline::{compile, compile_rule};
 use crate::deferred::size_estimate::{SizeEstimate, estimate};
 use crate::error::{AutomataError, Failure};
@@ -26,9 +27,7 @@ impl DeferredProgram {
             return Ok(Self::from(Arc::new(compile(&grammar, options)?)));
         };
         let options = uninterrupted(options);
-        Ok(Self::deferred(footprint, move |footprint| {
-            compile_as_estimated(&grammar, grammar.root(), &options, footprint)
-        }))
+        Ok(Self::deferred(footprint, move |footprint| as_estimated(compile(&grammar, &options)?, footprint)))
     }
 
     /// As [`new`](Self::new), for a grammar that is not even written: it is when it is first read. `write` must give the
@@ -44,19 +43,22 @@ impl DeferredProgram {
         let options = uninterrupted(options);
         Some(Self::deferred(footprint, move |footprint| {
             let grammar = write().ok_or_else(|| Failure::EstimateWrong.alone())?;
-            compile_as_estimated(&grammar, grammar.root(), &options, footprint)
+            as_estimated(compile(&grammar, &options)?, footprint)
         }))
     }
 
-    /// A rule of a shared grammar, whose footprint is known.
+    /// A rule of a shared grammar, whose footprint is known, with the automata of its common rules.
     pub(crate) fn of_rule(
         grammar: &Arc<Grammar>,
         rule: RuleId,
         footprint: Footprint,
         options: &Arc<CompileOptions>,
+        found: &Arc<[SharedMatch]>,
     ) -> Self {
-        let (grammar, options) = (Arc::clone(grammar), Arc::clone(options));
-        Self::deferred(footprint, move |footprint| compile_as_estimated(&grammar, rule, &options, footprint))
+        let (grammar, options, found) = (Arc::clone(grammar), Arc::clone(options), Arc::clone(found));
+        Self::deferred(footprint, move |footprint| {
+            as_estimated(compile_rule(&grammar, rule, &options, &found)?, footprint)
+        })
     }
 }
 
@@ -65,15 +67,10 @@ pub(crate) fn uninterrupted(options: &CompileOptions) -> Arc<CompileOptions> {
     Arc::new(options.clone().interrupt(Interrupt::never()))
 }
 
-fn compile_as_estimated(
-    grammar: &Grammar,
-    rule: RuleId,
-    options: &CompileOptions,
-    footprint: &Footprint,
-) -> Result<Program, AutomataError> {
-    let program = compile_rule(grammar, rule, options)?;
+/// A program, if its footprint is what was estimated.
+fn as_estimated(program: Program, footprint: &Footprint) -> Result<Program, AutomataError> {
     match footprint.is_true_of(&program) {
         true => Ok(program),
-        false => Err(Failure::EstimateWrong.in_rule(grammar.rule(rule).name())),
+        false => Err(Failure::EstimateWrong.in_rule(&program.fragment(program.root()).name)),
     }
 }

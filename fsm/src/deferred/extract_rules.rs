@@ -17,12 +17,13 @@ use std::sync::Arc;
 
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId, Toggle};
 
-use crate::build::ids::RuleNumber;
+use crate::build::ids::{RuleNumber, RuleNumbers};
 use crate::build::plan::Graph;
+use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_all_shared_rules;
 use crate::compile::pipeline::{compile, compile_around_shared};
 use crate::deferred::constructors::uninterrupted;
-use crate::deferred::size_estimate::Survey;
+use crate::deferred::size_estimate::{MERGED, Survey};
 use crate::error::AutomataError;
 use crate::graph::components_of;
 use crate::ids::{Id, IdVec};
@@ -50,6 +51,11 @@ const MAX_ALTERNATIVES: usize = 4;
 /// whole.
 const COPIES: u64 = 4;
 
+/// Sub-programs are written in at most this multiple of the states that a grammar may have. A call that reads all parts,
+/// such as the search for an ending, has to compile all that wait. That takes three times as long as if they had been
+/// compiled with the whole: 0.8 s for ten thousand parts.
+const WAITING: u64 = 2;
+
 /// As [`compile`]; rules of a large grammar that can be compiled apart are compiled when a text first comes to them
 /// ([`CompileOptions::deferred_min_states`]). They keep the grammar: `share` is called where there are any.
 ///
@@ -67,12 +73,12 @@ pub fn compile_deferred(
         return compile(grammar, options);
     }
     // No sub-program contains a rule that is reached only through common rules, and those are compiled already.
-    let found = find_all_shared_rules(grammar, options);
+    let found: Arc<[SharedMatch]> = find_all_shared_rules(grammar, options).into();
     let known: usize = found.iter().map(|common| common.shared.grammar.expr_count()).sum();
     let mut pace = Pace::new(&options.interrupt);
     let extracted = match grammar.expr_count().saturating_sub(known) < least {
         true => Vec::new(),
-        false => extract_deferred_rules(grammar, options, share, &mut pace).unwrap_or_default(),
+        false => extract_deferred_rules(grammar, options, share, &found, &mut pace).unwrap_or_default(),
     };
     pace.check()?;
     compile_around_shared(grammar, options, &Parts::extracted(&extracted), &found)
@@ -83,6 +89,7 @@ fn extract_deferred_rules(
     grammar: &Grammar,
     options: &CompileOptions,
     share: impl FnOnce(&Grammar) -> Arc<Grammar>,
+    found: &Arc<[SharedMatch]>,
     pace: &mut Pace<'_>,
 ) -> Option<Vec<(RuleId, Arc<DeferredProgram>)>> {
     let least = options.deferred_min_states;
@@ -91,9 +98,9 @@ fn extract_deferred_rules(
     if !may_any_wait {
         return None;
     }
-    // The limits on automata apply to the whole. A grammar that could come near them is compiled at once. A call that
-    // reads all parts, such as the search for an ending, would take three times as long as that.
-    let most = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
+    // The limits on automata apply to the whole. A grammar that comes near them, by the estimate, is compiled at once.
+    let limit = u64::try_from(options.max_states.min(options.max_edges / 2)).unwrap_or(u64::MAX);
+    let most = limit.saturating_mul(MERGED.into());
     let survey = Survey::new(grammar, options, most, pace)?;
     let is_large = survey.total >= LARGE * u64::from(least);
     // Tags and tokens are left to the callers that link them.
@@ -101,7 +108,7 @@ fn extract_deferred_rules(
         return None;
     }
     let reach = Reach::new(grammar, &survey, least);
-    let chosen = reach.choose(grammar, &survey, least);
+    let chosen = reach.choose(grammar, &survey, least, limit.saturating_mul(WAITING));
     if chosen.is_empty() {
         return None;
     }
@@ -112,7 +119,7 @@ fn extract_deferred_rules(
     let unit = |&rule: &RuleId| {
         let row = &reach.rules[rule.into()];
         let footprint = Footprint::of_part(row.states + reach.common_states, classes.clone());
-        let unit = DeferredProgram::of_rule(&shared, rule, footprint, &late);
+        let unit = DeferredProgram::of_rule(&shared, rule, footprint, &late, found);
         (rule, Arc::new(unit))
     };
     Some(chosen.iter().map(unit).collect())
@@ -189,10 +196,10 @@ impl Reach {
     }
 
     /// The first rules on the paths from the root that can be compiled separately.
-    fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32) -> Vec<RuleId> {
+    fn choose(&self, grammar: &Grammar, survey: &Survey<'_>, least: u32, most: u64) -> Vec<RuleId> {
         let mut chosen = Vec::new();
         // Sub-programs may share rules, which then exist several times. This bounds the sum.
-        let mut spare = survey.total.saturating_mul(COPIES);
+        let mut spare = survey.total.saturating_mul(COPIES).min(most);
         let mut met: IdVec<RuleNumber, bool> = IdVec::of(false, grammar.rule_count());
         met[grammar.root().into()] = true;
         let mut stack = vec![RuleNumber::from(grammar.root())];
@@ -201,7 +208,7 @@ impl Reach {
                 if std::mem::replace(&mut met[target], true) {
                     continue;
                 }
-                let Some(id) = target.rule() else { continue };
+                let Some(id) = RuleNumbers::All.rule(target) else { continue };
                 if grammar.common().contains(&id) {
                     continue;
                 }
@@ -223,7 +230,7 @@ impl Reach {
 }
 
 fn own_states(survey: &Survey<'_>, rule: RuleNumber) -> u32 {
-    rule.rule().map_or(0, |rule| survey.states_of(rule).0)
+    RuleNumbers::All.rule(rule).map_or(0, |rule| survey.states_of(rule).0)
 }
 
 /// Rules of many alternatives are read together. Automata below regular operators, and inside of JSON strings, are taken

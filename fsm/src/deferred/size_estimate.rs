@@ -25,7 +25,7 @@ const MAX_STATES: u32 = 1 << 18;
 
 /// This many of the written states become one. For 7,248 JSON schemas the mean is 6, and for all but two of
 /// those that are not small it is more than 2.
-const MERGED: u32 = 4;
+pub(crate) const MERGED: u32 = 4;
 
 /// The same for a [`SizeEstimate`], which is less exact. For 2,170 schemas of tools the mean is 6.4, and
 /// sub-programs with too large an estimate drive others out of the cache.

@@ -235,44 +235,68 @@ impl SubPrograms {
         if let Some(loaded) = sub_program.loaded.get() {
             return Some(loaded);
         }
-        let program = sub_program.source.program().map_err(Clone::clone);
-        match program.and_then(|program| Ok((program, self.place(at, program)?))) {
-            // `OnceBox` publishes the tables: a thread that finds them sees them whole. Two threads may
-            // renumber at the same time, to the same numbers, and one result is kept.
-            Ok((program, place)) => Some(sub_program.loaded.get_or_init(|| {
-                let root = self.first_root.plus(at);
-                Box::new(Loaded::new(Arc::clone(program), root, place, sub_program.first_label))
-            })),
-            Err(error) => {
-                // Readers of states have no way to report an error, so they see a state that reads nothing,
-                // and the engine asks for the failure before it interns a set.
-                self.failure.get_or_init(|| error);
-                None
-            }
-        }
+        let program = self.compiled(at)?;
+        self.give_numbers(&[(at, program)]);
+        let place = self.places.load().iter().rfind(|place| place.sub_program == at).cloned()?;
+        // `OnceBox` publishes the tables: a thread that finds them sees them whole. Two threads may renumber at the
+        // same time, to the same numbers, and one result is kept.
+        Some(
+            sub_program
+                .loaded
+                .get_or_init(|| Box::new(Loaded::new(program, self.linked(program, &place), place))),
+        )
     }
 
-    /// The numbers of a sub-program. They are given now if they were not before.
-    fn place(&self, at: usize, program: &Program) -> Result<Place, AutomataError> {
-        let find = |places: &[Place]| places.iter().rfind(|place| place.sub_program == at).cloned();
+    /// A sub-program without numbers.
+    fn compiled(&self, at: usize) -> Option<&Arc<Program>> {
+        // Readers of states have no way to report an error, so they see a state that reads nothing, and the engine asks
+        // for the failure before it interns a set.
+        let program = self.list[at].source.program();
+        program.map_err(|error| self.failure.get_or_init(|| error.clone())).ok()
+    }
+
+    /// Gives numbers to the sub-programs that have none, all at once: each time the list of places is copied.
+    fn give_numbers(&self, programs: &[(usize, &Arc<Program>)]) {
         self.places.rcu(|places| {
-            if find(places).is_some() {
-                return Arc::clone(places);
-            }
-            let (state, fragment) = self.ends_of(places);
-            let mut more = Vec::with_capacity(places.len() + 1);
+            let mut has_place = vec![false; self.list.len()];
+            places.iter().for_each(|place| has_place[place.sub_program] = true);
+            let new = || programs.iter().filter(|&&(at, _)| !has_place[at]);
+            let mut more = Vec::with_capacity(places.len() + new().count());
             more.extend_from_slice(places);
-            if program.own_state_count() + program.fragments.len() <= MAX_NUMBERS - state.index() {
+            for &(sub_program, program) in new() {
+                let (state, fragment) = self.ends_of(&more);
+                if program.own_state_count() + program.fragments.len() > MAX_NUMBERS - state.index() {
+                    let failure = Failure::Limit { what: "states", limit: MAX_NUMBERS, knob: None };
+                    self.failure.get_or_init(|| failure.alone());
+                    break;
+                }
                 more.push(Place {
-                    sub_program: at,
+                    sub_program,
                     states: state..state.plus(program.own_state_count()),
                     fragments: fragment..fragment.plus(program.fragments.len() - 1),
                 });
             }
-            Arc::new(more)
+            more
         });
-        let too_many = || Failure::Limit { what: "states", limit: MAX_NUMBERS, knob: None }.alone();
-        find(&self.places.load()).ok_or_else(too_many)
+    }
+
+    /// All sub-programs that can be compiled, with numbers.
+    fn all_compiled(&self) -> Vec<(usize, &Arc<Program>)> {
+        let programs = (0..self.list.len()).filter_map(|at| Some((at, self.compiled(at)?)));
+        let programs = programs.collect::<Vec<_>>();
+        self.give_numbers(&programs);
+        programs
+    }
+
+    /// A program with the numbers of a place.
+    fn linked<'p>(&self, program: &'p Program, place: &Place) -> Linked<'p> {
+        Linked {
+            program,
+            root: self.first_root.plus(place.sub_program),
+            others: place.fragments.start,
+            first_state: place.states.start,
+            first_label: self.list[place.sub_program].first_label,
+        }
     }
 
     pub(crate) fn failure(&self) -> Option<&AutomataError> {
@@ -281,15 +305,9 @@ impl SubPrograms {
 
     /// All fragments that there are, with their numbers.
     pub(crate) fn fragments(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
-        self.load_all();
+        self.all_compiled();
         let ids = (self.first_root.raw()..self.ends().1.raw()).map(FragmentId::from_raw);
         ids.map(|id| (id, self.fragment(id))).filter(|(_, it)| it.start != StateId::NEVER)
-    }
-
-    fn load_all(&self) {
-        for at in 0..self.list.len() {
-            self.loaded(at);
-        }
     }
 
     pub(crate) fn has_options(&self) -> bool {
@@ -303,20 +321,20 @@ impl SubPrograms {
 
     /// Adds the tables of all sub-programs to those of a program, which end in a row that belongs to no state.
     pub(crate) fn append_to(&self, whole: &mut Program, order: TableOrder) -> Result<(), AutomataError> {
-        self.load_all();
+        let programs = self.all_compiled();
         if let Some(error) = self.failure() {
             return Err(error.clone());
         }
-        let mut loaded: Vec<&Loaded> = self.list.iter().filter_map(|it| it.loaded.get()).collect();
-        if order == TableOrder::Read {
-            loaded.sort_unstable_by_key(|loaded| loaded.place.states.start);
+        let mut places = self.places.load().to_vec();
+        if order == TableOrder::Listed {
+            places.sort_unstable_by_key(|place| place.sub_program);
         }
         let (mut first_state, mut others) = (self.own_states, self.first_root.plus(self.list.len()));
-        let mut all = Vec::with_capacity(loaded.len());
-        for Loaded { program, place, .. } in loaded {
-            let root = self.first_root.plus(place.sub_program);
-            let first_label = self.list[place.sub_program].first_label;
-            let linked = Linked { program, root, others, first_state, first_label };
+        let mut all = Vec::with_capacity(places.len());
+        for place in places {
+            // Each is compiled, so each is at its own number.
+            let (_, program) = programs[place.sub_program];
+            let linked = Linked { others, first_state, ..self.linked(program, &place) };
             (first_state, others) = (first_state.plus(program.own_state_count()), linked.others_end());
             all.push(linked);
         }
@@ -332,13 +350,11 @@ impl SubPrograms {
 }
 
 impl Loaded {
-    fn new(program: Arc<Program>, root: FragmentId, place: Place, first_label: LabelId) -> Self {
-        let (others, first_state) = (place.fragments.start, place.states.start);
-        let linked = Linked { program: &program, root, others, first_state, first_label };
+    fn new(program: &Arc<Program>, linked: Linked<'_>, place: Place) -> Self {
         let mut tables = Program::empty();
         linked.push_states(&mut tables);
         tables.push_row(false);
         tables.fragments = std::iter::once(linked.root()).chain(linked.others()).collect();
-        Self { program, place, tables }
+        Self { program: Arc::clone(program), place, tables }
     }
 }

@@ -207,6 +207,45 @@ fn rules_that_are_compiled_late_say_the_same() {
     simulate::check_invariants(&program.whole().unwrap());
 }
 
+/// Near the limit on states some parts wait and the others are compiled at once; a grammar that may pass it is compiled
+/// whole.
+#[test]
+fn as_many_parts_wait_as_the_limit_allows() {
+    let item = |number: usize| format!("[{number:0100}]");
+    let grammar = grammar(|builder| {
+        let items = (0..200).map(|number| {
+            let (open, rest) = (builder.literal("["), builder.literal(&item(number)[1..]));
+            let body = builder.sequence([open, rest]);
+            let rule = builder.add_rule(&format!("item{number}"), body).unwrap();
+            let comma = builder.literal(",");
+            let rule = builder.rule(rule);
+            builder.sequence([comma, rule])
+        });
+        let items: Vec<ExprId> = items.collect();
+        builder.sequence(items)
+    });
+    let text: String = (0..200).flat_map(|number| [",".to_owned(), item(number)]).collect();
+    // Some 22,000 states are written.
+    let cases = [(30_000, 200..=200), (8_000, 140..=170), (5_500, 0..=0)];
+    for (most, waiting) in cases {
+        let options = CompileOptions::default().deferred_min_states(50).max_states(most);
+        let share = |whole: &Grammar| Arc::new(whole.clone());
+        match compile_deferred(&grammar, &options, share) {
+            Ok(program) => {
+                let units = program.sub_program_counts();
+                assert!(waiting.contains(&units.all) && units.compiled == 0, "{most}: {units:?}");
+                assert!(simulate::accepts(&program, text.as_bytes()));
+                assert!(!simulate::accepts(&program, text.replacen('9', "8", 1).as_bytes()));
+                assert!(program.failure().is_none());
+            }
+            // All of it is too large.
+            Err(error) => {
+                assert!(waiting == (0..=0) && error.cause() == Cause::LimitReached, "{error}")
+            }
+        }
+    }
+}
+
 /// Small grammars are compiled at once, and so is everything where nothing is to wait.
 #[test]
 fn what_is_small_does_not_wait() {
