@@ -176,14 +176,15 @@ impl<'s> SchemaLowering<'s> {
 
     /// Whether there are always free names left.
     pub(super) fn has_names(&mut self, shape: &ObjectShape<'s>) -> Result<bool> {
-        // Those of the largest cell are enough.
-        let mut names = 0;
+        // Those of one cell are enough.
+        let needed = shape.max.map_or(UNBOUNDED, |max| max.min(UNBOUNDED));
         for cell in &shape.cells {
-            if cell.value != GoalId::NEVER && !self.normalizer.norm(cell.value)?.is_never() {
-                names = names.max(self.names_of(shape, cell));
+            let is_empty = cell.value == GoalId::NEVER || self.normalizer.norm(cell.value)?.is_never();
+            if !is_empty && self.names_of(shape, cell) >= needed {
+                return Ok(true);
             }
         }
-        Ok(names >= UNBOUNDED || shape.max.is_some_and(|max| names >= max))
+        Ok(needed == 0)
     }
 
     /// Obligations for whose witness no name may be left, the last of them first, and the member that meets them all.
@@ -242,16 +243,12 @@ impl<'s> SchemaLowering<'s> {
     /// Where every member of a name meets the obligation, one name is enough: once it is taken, the obligation is met.
     /// Else other members may take names from it.
     fn has_names_for(&mut self, shape: &ObjectShape<'s>, obligation: &MemberObligation<'s>) -> bool {
-        let mut most = 0;
-        let mut needed = 1;
-        for cell in &shape.cells {
-            let Some(tests) = join_tests(&cell.tests, &obligation.tests) else { continue };
-            if self.normalizer.algebra.goals.and(cell.value, obligation.value) != cell.value {
-                needed = UNBOUNDED;
-            }
-            most = most.max(self.names_beside(shape, &Cell { tests, value: cell.value }, &obligation.except));
-        }
-        most >= needed
+        let join = |cell: &Cell| Some(Cell { tests: join_tests(&cell.tests, &obligation.tests)?, ..*cell });
+        let cells: Vec<Cell> = shape.cells.iter().filter_map(join).collect();
+        let goals = &mut self.normalizer.algebra.goals;
+        let all_meet_it = cells.iter().all(|cell| goals.and(cell.value, obligation.value) == cell.value);
+        let needed = if all_meet_it { 1 } else { UNBOUNDED };
+        cells.iter().any(|cell| self.names_beside(shape, cell, &obligation.except) >= needed)
     }
 
     /// Whether an object somewhere inside of values of some goals may have a free name, and none be left.
