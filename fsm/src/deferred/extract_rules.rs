@@ -107,7 +107,11 @@ fn extract_deferred_rules(
     if !is_large || survey.total > most || survey.names_tokens {
         return None;
     }
-    let reach = Reach::new(grammar, &survey, least);
+    let mut reach = Reach::new(grammar, &survey, least);
+    // Where not all can wait, those do that a text may leave out.
+    if survey.total > limit {
+        bind_rules_of_each_text(grammar, &mut reach.rules);
+    }
     let chosen = reach.choose(grammar, &survey, least, limit.saturating_mul(WAITING));
     if chosen.is_empty() {
         return None;
@@ -259,6 +263,29 @@ fn bind_rules(grammar: &Grammar, survey: &Survey<'_>, least: u32, rules: &mut Id
                 stack.push(grammar.rule(rule).body());
             }
             None => stack.extend_from_slice(grammar.operands(id)),
+        }
+    }
+}
+
+/// A rule that each text reads is compiled sooner or later, and with the rest that takes a third of the time.
+fn bind_rules_of_each_text(grammar: &Grammar, rules: &mut IdVec<RuleNumber, Reached>) {
+    let mut met = vec![false; grammar.expr_count()];
+    let mut stack = vec![grammar.rule(grammar.root()).body()];
+    while let Some(id) = stack.pop() {
+        if std::mem::replace(&mut met[id.index()], true) {
+            continue;
+        }
+        match grammar.expr(id) {
+            Expr::Rule(rule) => {
+                rules[rule.into()].is_bound = true;
+                stack.push(grammar.rule(rule).body());
+            }
+            Expr::Sequence(parts) => stack.extend_from_slice(parts),
+            Expr::Repeat { body, min, .. } if min > 0 => stack.push(body),
+            Expr::Permutation(permutation) => {
+                stack.extend_from_slice(&permutation.parts()[..permutation.required()]);
+            }
+            _ => {}
         }
     }
 }

@@ -78,20 +78,43 @@ impl Distances {
     /// Finds all distances of a program, in time about linear in its size. Deferred programs are compiled
     /// now.
     pub fn new(program: &Program) -> Self {
+        Self::with_ranks(program).0
+    }
+
+    /// As [`new`](Self::new), and a rank above all.
+    fn with_ranks(program: &Program) -> (Self, u32) {
         // Where that fails, nothing is known to end.
-        let Ok(whole) = program.whole_as_read() else {
-            return Self::none(0);
+        let Ok(sub_programs) = program.sub_programs.as_read() else {
+            return (Self::none(0), 0);
         };
-        let mut search = ShortestLengths::new(&whole);
+        // Sub-programs call nothing but themselves, so each is searched alone, before the callers. They stay in the
+        // cache of the processor.
+        let mut states = vec![Distance::NONE; program.own_state_count()];
+        let mut found = Self::none(0);
+        let mut roots = vec![Distance::NONE; sub_programs.len()];
+        let mut ranks = 0;
+        for linked in &sub_programs {
+            let (inside, most) = Self::with_ranks(linked.program);
+            if let Some(root) = program.sub_programs.root(linked.root) {
+                roots[root] = inside.call(linked.program, linked.program.root());
+            }
+            states.extend(inside.states.iter());
+            found.parts.extend(inside.parts.into_iter().map(|(id, parts)| (linked.fragment(id), parts)));
+            found.wholes.extend(inside.wholes.into_iter().map(|(id, whole)| (linked.fragment(id), whole)));
+            ranks = ranks.max(most);
+        }
+        found.states = states.into();
+        let mut search = ShortestLengths::new(program, found, roots, ranks);
         search.run();
-        let Self { states, wholes, .. } = search.found;
-        let length = |part: FragmentId| Some(states[whole.fragment(part).start]);
-        let parts = whole.fragments_with_ids().filter_map(|(id, fragment)| match &fragment.role {
-            Role::Permutation(permutation) => Some((id, PartLengths::new(permutation, length))),
-            _ => None,
-        });
-        let parts = parts.collect();
-        Self { states, parts, wholes }
+        let ShortestLengths { mut found, ranks, .. } = search;
+        for (id, fragment) in program.own_fragments() {
+            if let Role::Permutation(permutation) = &fragment.role {
+                let length = |part: FragmentId| Some(found.states[program.fragment(part).start]);
+                let lengths = PartLengths::new(permutation, length);
+                found.parts.insert(id, lengths);
+            }
+        }
+        (found, ranks)
     }
 
     /// Those of a program none of whose states can end.
@@ -394,9 +417,11 @@ fn bits(place: usize, word: u64) -> impl Iterator<Item = usize> {
         .map(move |word| 64 * place + Offset::from_raw(word.trailing_zeros()).index())
 }
 
-/// Knuth's algorithm over all states of a program at once.
+/// Knuth's algorithm over all states of a program's own at once.
 struct ShortestLengths<'p> {
     program: &'p Program,
+    /// The lengths of its sub-programs.
+    roots: Vec<Distance>,
     /// The distances. A state that was reached and is not final has a distance and no rank.
     found: Distances,
     /// How many states are final.
@@ -419,8 +444,9 @@ struct ShortestLengths<'p> {
 }
 
 impl<'p> ShortestLengths<'p> {
-    fn new(program: &'p Program) -> Self {
-        let states = program.state_count();
+    /// Distances in sub-programs are `found`, with ranks below a number.
+    fn new(program: &'p Program, found: Distances, roots: Vec<Distance>, ranks: u32) -> Self {
+        let states = program.own_state_count();
         let ids = || ids::<StateId>(states);
         let before = ids().flat_map(|id| {
             let state = program.state(id);
@@ -430,20 +456,22 @@ impl<'p> ShortestLengths<'p> {
         let calls = ids().flat_map(|id| program.state(id).calls.iter().map(move |call| (id, call)));
         let returns = calls.clone().map(|(id, call)| (call.target, (id, call.fragment)));
         let callers = calls.map(|(id, call)| (call.fragment, (id, call.target)));
-        let starting = program.fragments_with_ids().map(|(id, fragment)| (fragment.start, id));
+        let starting = program.own_fragments().map(|(id, fragment)| (fragment.start, id));
+        let fragments = program.fragments.len() + roots.len();
         let mut search = Self {
             program,
-            found: Distances::none(states),
-            ranks: 0,
+            found,
+            roots,
+            ranks,
             before: Grouped::new(states, before),
             returns: Grouped::new(states, returns),
-            callers: Grouped::new(program.fragment_count(), callers),
+            callers: Grouped::new(fragments, callers),
             starting: Grouped::new(states, starting),
             wholes: HashMap::default(),
             missing: HashMap::default(),
             queue: BTreeMap::new(),
         };
-        for (whole, fragment) in program.fragments_with_ids() {
+        for (whole, fragment) in program.own_fragments() {
             if let Role::Permutation(permutation) = &fragment.role {
                 let inside = permutation.parts.iter().flatten().chain(&permutation.separator);
                 search.wholes.extend(inside.map(|&inside| (inside, whole)));
@@ -479,7 +507,7 @@ impl<'p> ShortestLengths<'p> {
             }
             for place in self.returns.range(state) {
                 let (from, fragment) = self.returns.items[place];
-                let call = self.found.call(self.program, fragment);
+                let call = self.call(fragment);
                 if call.rank < u32::MAX {
                     self.reach(from, distance.saturating_add(call.bytes));
                 }
@@ -493,6 +521,15 @@ impl<'p> ShortestLengths<'p> {
                     None => self.relax_callers(fragment),
                 }
             }
+        }
+    }
+
+    /// The least number of bytes that a call reads, if that is known. Of a sub-program it is, and its tables are not
+    /// looked at.
+    fn call(&self, id: FragmentId) -> Distance {
+        match self.program.sub_programs.root(id) {
+            Some(root) => self.roots[root],
+            None => self.found.call(self.program, id),
         }
     }
 
@@ -519,7 +556,7 @@ impl<'p> ShortestLengths<'p> {
 
     /// Goes on at the callers of a fragment, if its length is settled.
     fn relax_callers(&mut self, fragment: FragmentId) {
-        let call = self.found.call(self.program, fragment);
+        let call = self.call(fragment);
         if call.rank == u32::MAX {
             return;
         }

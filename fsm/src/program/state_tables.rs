@@ -87,7 +87,8 @@ impl Linked<'_> {
         self.others.plus(self.program.fragments.len() - 1)
     }
 
-    fn fragment(&self, id: FragmentId) -> FragmentId {
+    /// The number of one of its fragments.
+    pub(crate) fn fragment(&self, id: FragmentId) -> FragmentId {
         // The other fragments follow without a gap where the root was.
         match id.cmp(&self.program.root) {
             std::cmp::Ordering::Equal => self.root,

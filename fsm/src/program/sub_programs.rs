@@ -196,7 +196,7 @@ impl SubPrograms {
     }
 
     /// The sub-program that has the number as that of its root.
-    fn root(&self, id: FragmentId) -> Option<usize> {
+    pub(crate) fn root(&self, id: FragmentId) -> Option<usize> {
         let is_root = id >= self.first_root && id < self.first_root.plus(self.list.len());
         is_root.then(|| id.since(self.first_root))
     }
@@ -319,24 +319,30 @@ impl SubPrograms {
         tables + self.list.capacity() * size_of::<SubProgram>()
     }
 
+    /// All of them, in the order of their numbers. Those that have none are given some.
+    pub(crate) fn as_read(&self) -> Result<Vec<Linked<'_>>, AutomataError> {
+        let programs = self.all_compiled();
+        match self.failure() {
+            Some(error) => Err(error.clone()),
+            // Each is compiled, so each is at its own number.
+            None => {
+                let linked = |place: &Place| self.linked(programs[place.sub_program].1, place);
+                Ok(self.places.load().iter().map(linked).collect())
+            }
+        }
+    }
+
     /// Adds the tables of all sub-programs to those of a program, which end in a row that belongs to no state.
     pub(crate) fn append_to(&self, whole: &mut Program, order: TableOrder) -> Result<(), AutomataError> {
-        let programs = self.all_compiled();
-        if let Some(error) = self.failure() {
-            return Err(error.clone());
-        }
-        let mut places = self.places.load().to_vec();
+        let mut all = self.as_read()?;
         if order == TableOrder::Listed {
-            places.sort_unstable_by_key(|place| place.sub_program);
-        }
-        let (mut first_state, mut others) = (self.own_states, self.first_root.plus(self.list.len()));
-        let mut all = Vec::with_capacity(places.len());
-        for place in places {
-            // Each is compiled, so each is at its own number.
-            let (_, program) = programs[place.sub_program];
-            let linked = Linked { others, first_state, ..self.linked(program, &place) };
-            (first_state, others) = (first_state.plus(program.own_state_count()), linked.others_end());
-            all.push(linked);
+            all.sort_unstable_by_key(|linked| linked.root);
+            let (mut first_state, mut others) = (self.own_states, self.first_root.plus(self.list.len()));
+            for linked in &mut all {
+                (linked.first_state, linked.others) = (first_state, others);
+                (first_state, others) =
+                    (first_state.plus(linked.program.own_state_count()), linked.others_end());
+            }
         }
         whole.states.pop();
         all.iter().for_each(|linked| linked.push_states(whole));

@@ -417,7 +417,12 @@ impl Program {
 
     /// As [`fragments`](Self::fragments), with their ids.
     pub fn fragments_with_ids(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
-        (0..).map(FragmentId).zip(&self.fragments).chain(self.sub_programs.fragments())
+        self.own_fragments().chain(self.sub_programs.fragments())
+    }
+
+    /// Those in its own tables.
+    pub(crate) fn own_fragments(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
+        (0..).map(FragmentId).zip(&self.fragments)
     }
 
     /// One fragment, compiled now if it was not before. For an id of another program it is any fragment or none, which
