@@ -258,9 +258,14 @@ impl<'g> Builder<'g> {
 
     /// Whether a reference to the rule is to be replaced by its body.
     fn inlines(&self, rule: RuleId, place: Place) -> bool {
-        let has_fragment = place.spelling.is_plain()
-            && self.plain_rules[self.plan.numbers.of(rule)] != DraftFragmentId::NONE;
+        let has_fragment = place.spelling.is_plain() && self.plain_rule(rule).is_some();
         !has_fragment && self.plan.inlines(rule, place.copies)
+    }
+
+    /// The unchanged fragment of a rule that has one.
+    fn plain_rule(&self, rule: RuleId) -> Option<DraftFragmentId> {
+        let known = self.plain_rules.get(self.plan.numbers.of(rule)).copied();
+        known.filter(|&fragment| fragment != DraftFragmentId::NONE)
     }
 
     fn fragment(&mut self, job: Job<'g>) -> Result<(), Failure> {
@@ -673,8 +678,7 @@ impl<'g> Builder<'g> {
 
     fn rule_fragment(&mut self, rule: RuleId, place: Place) -> DraftFragmentId {
         let known = if place.spelling.is_plain() {
-            Some(self.plain_rules[self.plan.numbers.of(rule)])
-                .filter(|&fragment| fragment != DraftFragmentId::NONE)
+            self.plain_rule(rule)
         } else {
             self.escaped_rules.get(&(rule, place.spelling)).copied()
         };
@@ -687,6 +691,7 @@ impl<'g> Builder<'g> {
             None => self.add_fragment(rule, Body::One(self.grammar.rule(rule).body()), place.spelling, None),
         };
         if place.spelling.is_plain() {
+            // A rule that is written was met, so it has a number. Those below known rules alone are not written.
             self.plain_rules[self.plan.numbers.of(rule)] = fragment;
             self.draft.fragments[fragment].stands_for_rule = true;
         } else {

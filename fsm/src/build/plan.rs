@@ -14,6 +14,7 @@ use grammask_grammar_ir::Toggle;
 
 /// Facts on the rules of one grammar.
 pub(crate) struct Plan {
+    /// Those of the rules that the build may write as they are.
     pub(crate) numbers: RuleNumbers,
     rules: IdVec<RuleNumber, RulePlan>,
     expand_states: u32,
