@@ -82,7 +82,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 58] = [
+const SINGLE: [(&str, [usize; 3], &str); 59] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -133,6 +133,11 @@ const SINGLE: [(&str, [usize; 3], &str); 58] = [
         "oneOf of open objects",
         [40, 400, 4_000],
         r#"{"oneOf":[«{"type":"object","properties":{"a§":{"type":"string"}}}‖,»]}"#,
+    ),
+    (
+        "oneOf by patterns",
+        [20, 100, 500],
+        r#"{"oneOf":[«{"type":"object","properties":{"t":{"pattern":"^[a-z]§-[0-9]+$"}},"required":["t"]}‖,»]}"#,
     ),
     ("anyOf of pairs", [10, 30, 100], r#"{"allOf":[«{"anyOf":[⟨{"required":["k§_†"]}¦,⟩]}‖,»]}"#),
     ("oneOf of pairs", [10, 30, 100], r#"{"allOf":[«{"oneOf":[⟨{"required":["k§_†"]}¦,⟩]}‖,»]}"#),

@@ -69,10 +69,23 @@ impl TextAutomaton {
     ///
     /// Fails as [`from_expr`](Self::from_expr) does.
     pub fn any_in(grammar: &Grammar, expr: ExprId, limits: &TextLimits) -> Result<bool, AutomataError> {
-        let found = Evaluator::new(grammar, *limits, Interrupt::never()).has_text(expr);
-        match found.map_err(Failure::alone)? {
-            Some(found) => Ok(found),
-            None => Ok(!Self::from_expr(grammar, expr, limits)?.is_empty()),
+        Self::any_in_counted(grammar, expr, limits).0
+    }
+
+    /// As [`any_in`](Self::any_in), with the steps of work as [`from_expr_counted`](Self::from_expr_counted) gives them.
+    pub fn any_in_counted(
+        grammar: &Grammar,
+        expr: ExprId,
+        limits: &TextLimits,
+    ) -> (Result<bool, AutomataError>, usize) {
+        let mut evaluator = Evaluator::new(grammar, *limits, Interrupt::never());
+        match evaluator.has_text(expr) {
+            Ok(Some(found)) => (Ok(found), evaluator.spent()),
+            Ok(None) => {
+                let (texts, steps) = Self::from_expr_counted(grammar, expr, limits);
+                (texts.map(|texts| !texts.is_empty()), steps)
+            }
+            Err(failure) => (Err(failure.alone()), limits.max_steps),
         }
     }
 

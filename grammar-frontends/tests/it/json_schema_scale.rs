@@ -195,7 +195,23 @@ fn pairs_of_alternatives_are_bounded_by_goals() {
     assert!(error.to_string().contains("`goals`"), "{error}");
 }
 
-/// Conditions on one member: about as many alternatives as it has values, and each knows its value alone.
+/// Alternatives that a pattern of one member tells apart need no complement of one another, as those of a constant.
+#[test]
+fn alternatives_of_a_pattern_take_little_work() {
+    let mut options = JsonSchemaOptions::default();
+    options.limits.work = 500_000;
+    let one =
+        r#"{"type":"object","properties":{"t":{"type":"string","pattern":"^PATTERN$"}},"required":["t"]}"#;
+    let rules = |count: usize, pattern: &str| {
+        let schema = format!(r#"{{"oneOf":[{}]}}"#, numbered(count, &one.replace("PATTERN", pattern)));
+        compile(&schema, &options).unwrap_or_else(|error| panic!("{pattern}: {error}")).grammar.rule_count()
+    };
+    for pattern in ["k#", "(l#|k#)", "k#-[0-9]+", "[a-z]#-.*"] {
+        let [few, many] = [5, 50].map(|count| rules(count, pattern));
+        assert!(many <= few + 2 * 45, "{pattern}: {many} rules, {few} of a tenth");
+    }
+}
+
 /// A format has more texts than an array has items. No automaton of it is built to count them.
 #[test]
 fn items_of_a_format_that_differ_take_little_work() {
@@ -209,6 +225,7 @@ fn items_of_a_format_that_differ_take_little_work() {
     }
 }
 
+/// Conditions on one member: about as many alternatives as it has values, and each knows its value alone.
 #[test]
 fn conditions_on_the_kind_of_an_object_take_little_work() {
     let one = r#"{"if":{"properties":{"k":{"const":"kind#"}},"required":["k"]},"then":{"required":["p#"]}}"#;

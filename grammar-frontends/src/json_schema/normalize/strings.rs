@@ -20,13 +20,16 @@ pub(crate) fn read<'s>(
     members: &'s Members<'s>,
 ) -> Result<StringShape<'s>> {
     let mut shape = StringShape::any();
+    let mut listed = None;
     shape.min = count(n, node, members, "minLength")?.unwrap_or(0);
     shape.max = count(n, node, members, "maxLength")?;
     if let Some(value) = members.get("pattern") {
         let Some(pattern) = value.as_str() else {
             return Err(n.malformed(node, "pattern", "a string"));
         };
-        shape.tests.extend(pattern_test(n, node, "pattern", pattern)?);
+        let test = pattern_test(n, node, "pattern", pattern)?;
+        listed = test.and_then(|test| n.algebra.tests.listed(test.test, pattern));
+        shape.tests.extend(test);
     }
     if let Some(value) = members.get("format") {
         let Some(name) = value.as_str() else {
@@ -36,7 +39,9 @@ pub(crate) fn read<'s>(
     }
     shape.tests.sort_unstable();
     shape.tests.dedup();
-    Ok(shape)
+    // A pattern by which schemas tell objects apart is a list mostly: `^circle$`. A contradiction is told by its keywords.
+    let listed = listed.map(|values| StringShape::finite(values).and(&shape, &n.algebra.tests));
+    Ok(listed.filter(|listed| !listed.is_empty(&n.algebra.tests)).unwrap_or(shape))
 }
 
 /// The test of an ECMA-262 pattern; none where it cannot be enforced and the caller wants to go on without it. A malformed

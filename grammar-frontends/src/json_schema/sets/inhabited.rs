@@ -18,15 +18,18 @@ use crate::json_schema::work::Work;
 /// The shapes that were decided, and the work that is left for others.
 pub(crate) struct StringEmptiness<'s> {
     known: HashMap<StringShape<'s>, bool>,
-    /// Intersections that may still be built.
-    left: u32,
+    /// Steps that are left for intersections.
+    left: usize,
 }
 
-/// Intersections built for one schema.
-const MAX_INTERSECTIONS: u32 = 100;
+/// Steps for the intersections of one schema, some 10 ns each.
+const MAX_TOTAL_STEPS: usize = 10_000_000;
 
-/// Steps for one of them, some 10 ns each.
+/// Steps for one of them.
 const MAX_STEPS: usize = 100_000;
+
+/// Steps that stand for copying the patterns of one intersection into a grammar.
+const INTERSECTION: usize = 1000;
 
 /// Examples tried for each pattern.
 const MAX_EXAMPLES: usize = 8;
@@ -39,7 +42,7 @@ const MAX_DEPTH: u32 = 8;
 
 impl<'s> StringEmptiness<'s> {
     pub(crate) fn new() -> Self {
-        Self { known: HashMap::default(), left: MAX_INTERSECTIONS }
+        Self { known: HashMap::default(), left: MAX_TOTAL_STEPS }
     }
 
     /// Whether a shape has a string; *no* is certain.
@@ -59,6 +62,12 @@ impl<'s> StringEmptiness<'s> {
         if shape.is_format(tests) {
             return true;
         }
+        let mut patterns = shape.tests.iter().filter(|test| test.sense == Polarity::Holds);
+        if let Some(first) = patterns.next()
+            && patterns.any(|other| tests.have_disjoint_prefixes(first.test, other.test))
+        {
+            return false;
+        }
         if let Some(&known) = self.known.get(shape) {
             return known;
         }
@@ -71,7 +80,7 @@ impl<'s> StringEmptiness<'s> {
         if self.left == 0 {
             return true;
         }
-        self.left -= 1;
+        self.left = self.left.saturating_sub(INTERSECTION);
         let limits = TextLimits::default().max_steps(MAX_STEPS);
         let mut builder = GrammarBuilder::new();
         let decided =
@@ -80,7 +89,9 @@ impl<'s> StringEmptiness<'s> {
                     let rule = builder.add_rule("root", text).ok()?;
                     let grammar = builder.finish(rule).ok()?;
                     let body = grammar.rule(grammar.root()).body();
-                    TextAutomaton::any_in(&grammar, body, &limits).ok()
+                    let (found, steps) = TextAutomaton::any_in_counted(&grammar, body, &limits);
+                    self.left = self.left.saturating_sub(steps);
+                    found.ok()
                 });
         decided.unwrap_or(true)
     }

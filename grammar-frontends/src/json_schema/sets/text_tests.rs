@@ -90,6 +90,8 @@ type Answers = HashMap<Box<str>, bool>;
 
 /// Bytes of a text whose answer is kept.
 const MAX_KEPT_TEXT: usize = 100;
+/// Literals of a pattern that are listed.
+const MAX_LISTED: usize = 64;
 /// Texts kept for each test.
 const MAX_KEPT_TEXTS: usize = 64;
 
@@ -357,6 +359,27 @@ impl<'s> TextTests<'s> {
             },
             TestKind::Language(_) => None,
         }
+    }
+
+    /// The texts of a pattern of a few literals, where it has them letter by letter.
+    pub(crate) fn listed(&self, test: TestId, pattern: &'s str) -> Option<Vec<&'s str>> {
+        let grammar = self.grammar(test, Approximation::Within)?;
+        let root = grammar.rule(grammar.root()).body();
+        let alone = [root];
+        let literals = match grammar.expr(root) {
+            Expr::Choice(literals) => literals,
+            _ => &alone,
+        };
+        if literals.len() > MAX_LISTED {
+            return None;
+        }
+        self.work.charge(literals.len() * (1 + pattern.len() / 8));
+        let slice = |&literal: &ExprId| {
+            let Expr::Bytes(bytes) = grammar.expr(literal) else { return None };
+            let start = pattern.find(std::str::from_utf8(bytes).ok()?)?;
+            pattern.get(start..start + bytes.len())
+        };
+        literals.iter().map(slice).collect()
     }
 
     /// Whether the texts of two tests begin with different literals.
