@@ -1,7 +1,6 @@
 //! The only module that knows the `grammask` crate: vocabularies, compiled structures, and cursors that follow
 //! one text.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, AutomataError, Cause, CompileOptions};
 use grammask::gbnf;
-use grammask::ir::{Dispatch, Expr, ExprId, Pattern, PatternPart};
+use grammask::ir::{Dispatch, Expr, Pattern, PatternPart};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
@@ -447,22 +446,14 @@ pub(crate) fn names_tokens(text: &StructureText, schema: &SchemaArguments) -> bo
     let Ok((grammar, _)) = read(text, schema) else { return false };
     let is_token =
         |pattern: &Pattern| pattern.parts().iter().any(|part| matches!(part, PatternPart::Token(_)));
-    let mut open: Vec<ExprId> = grammar.rule_ids().map(|rule| grammar.rule(rule).body()).collect();
-    let mut met: HashSet<ExprId> = open.iter().copied().collect();
-    while let Some(id) = open.pop() {
-        let is_found = match grammar.expr(id) {
-            Expr::Token(_) | Expr::ExcludeToken(_) => true,
-            Expr::TagDispatch(Dispatch { triggers, stops, excludes, .. }) => {
-                [triggers, stops, excludes].into_iter().flatten().any(is_token)
-            }
-            _ => false,
-        };
-        if is_found {
-            return true;
+    let bodies = grammar.rule_ids().map(|rule| grammar.rule(rule).body());
+    grammar.expressions_below(bodies).any(|id| match grammar.expr(id) {
+        Expr::Token(_) | Expr::ExcludeToken(_) => true,
+        Expr::TagDispatch(Dispatch { triggers, stops, excludes, .. }) => {
+            [triggers, stops, excludes].into_iter().flatten().any(is_token)
         }
-        open.extend(grammar.operands(id).iter().filter(|&&operand| met.insert(operand)));
-    }
-    false
+        _ => false,
+    })
 }
 
 /// How structural tags are read: objects in them that declare members allow no others.

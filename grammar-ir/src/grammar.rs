@@ -117,6 +117,24 @@ impl Grammar {
         self.pools.operands(id)
     }
 
+    /// The expressions that some lead to, themselves included, each once: operands, and the bodies of rules.
+    pub fn expressions_below(&self, roots: impl IntoIterator<Item = ExprId>) -> impl Iterator<Item = ExprId> {
+        let mut stack: Vec<ExprId> = roots.into_iter().collect();
+        let mut is_met = vec![false; if stack.is_empty() { 0 } else { self.expr_count() }];
+        std::iter::from_fn(move || {
+            while let Some(id) = stack.pop() {
+                if !std::mem::replace(&mut is_met[id.index()], true) {
+                    match self.as_rule(id) {
+                        Some(rule) => stack.push(self.rule(rule).body()),
+                        None => stack.extend_from_slice(self.operands(id)),
+                    }
+                    return Some(id);
+                }
+            }
+            None
+        })
+    }
+
     /// Bytes of memory that the arena holds.
     pub fn memory_usage(&self) -> usize {
         self.rules.capacity() * size_of::<Rule>()

@@ -62,19 +62,8 @@ pub(crate) fn find_shared_rules(
 
 /// Whether no rule that a rule refers to, directly or through others, is common.
 pub(crate) fn reaches_no_common(grammar: &Grammar, rule: RuleId) -> bool {
-    let mut met = vec![false; grammar.expr_count()];
-    let mut stack = vec![grammar.rule(rule).body()];
-    while let Some(id) = stack.pop() {
-        if std::mem::replace(&mut met[id.index()], true) {
-            continue;
-        }
-        match grammar.as_rule(id) {
-            Some(other) if grammar.common().contains(&other) => return false,
-            Some(other) => stack.push(grammar.rule(other).body()),
-            None => stack.extend_from_slice(grammar.operands(id)),
-        }
-    }
-    true
+    let mut below = grammar.expressions_below([grammar.rule(rule).body()]);
+    !below.any(|id| grammar.as_rule(id).is_some_and(|other| grammar.common().contains(&other)))
 }
 
 fn compile_shared_rules(grammar: &Grammar, rule: RuleId, options: &CompileOptions) -> Option<SharedRules> {

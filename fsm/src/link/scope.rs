@@ -195,18 +195,7 @@ impl<'p> Parts<'p> {
         let operators = (0..grammar.expr_count()).filter_map(ExprId::new).filter(|&id| {
             matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..))
         });
-        let mut stack: Vec<ExprId> = operators.collect();
-        let mut met = vec![false; grammar.expr_count()];
-        while let Some(id) = stack.pop() {
-            if std::mem::replace(&mut met[id.index()], true) {
-                continue;
-            }
-            match grammar.expr(id) {
-                Expr::Rule(rule) if self.of_rule.contains_key(&rule) => return Some(rule),
-                Expr::Rule(rule) => stack.push(grammar.rule(rule).body()),
-                _ => stack.extend_from_slice(grammar.operands(id)),
-            }
-        }
-        None
+        let mut rules = grammar.expressions_below(operators).filter_map(|id| grammar.as_rule(id));
+        rules.find(|rule| self.of_rule.contains_key(rule))
     }
 }

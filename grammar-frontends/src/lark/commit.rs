@@ -627,21 +627,9 @@ impl<'j> Judge<'j> {
     /// Whether texts can be taken from a leaf: not where parts of it are captured or counted.
     fn can_lose(&self, index: usize) -> bool {
         let leaf = self.leaves[index];
-        let mut is_met = vec![false; self.grammar.rule_count()];
-        let mut stack = vec![leaf.body];
-        while let Some(expr) = stack.pop() {
-            if let Some(rule) = self.grammar.as_rule(expr)
-                && !std::mem::replace(&mut is_met[rule.index()], true)
-            {
-                let rule = self.grammar.rule(rule);
-                if !rule.options().is_empty() {
-                    return false;
-                }
-                stack.push(rule.body());
-            }
-            stack.extend(self.grammar.operands(expr));
-        }
+        let mut rules = self.grammar.expressions_below([leaf.body]).filter_map(|id| self.grammar.as_rule(id));
         matches!(leaf.kind, LeafKind::Text | LeafKind::Lazy | LeafKind::Head)
+            && rules.all(|rule| self.grammar.rule(rule).options().is_empty())
     }
 
     /// A leaf as it is written. Those without a place stand in nested grammars, or are made of operators and directives.

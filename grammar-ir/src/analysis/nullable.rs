@@ -34,16 +34,8 @@ fn below_operators(grammar: &Grammar) -> Vec<Option<bool>> {
     let order = operands_first(grammar);
     let is_operator =
         |id| matches!(grammar.expr(id), Expr::Intersection(_) | Expr::Complement(_) | Expr::JsonEscaped(..));
-    let mut stack: Vec<ExprId> = order.iter().copied().filter(|&id| is_operator(id)).collect();
-    while let Some(id) = stack.pop() {
-        if std::mem::replace(&mut is_below[id.index()], true) {
-            continue;
-        }
-        match grammar.expr(id) {
-            Expr::Rule(rule) => stack.push(grammar.rule(rule).body()),
-            _ => stack.extend_from_slice(grammar.operands(id)),
-        }
-    }
+    let operators = order.iter().copied().filter(|&id| is_operator(id));
+    grammar.expressions_below(operators).for_each(|id| is_below[id.index()] = true);
     let mut answers = vec![None; grammar.expr_count()];
     for id in order.into_iter().filter(|id| is_below[id.index()]) {
         let holds = |operand: &ExprId| answers[operand.index()] == Some(true);
