@@ -11,7 +11,6 @@
 //! only counts one further in one node does so again until the count reaches a bound, since nothing else
 //! looks at counts. So the search jumps to a few characters before the bound.
 
-use grammask_fsm::utf8::SEQUENCES;
 use grammask_parser_backend::{CharClass, Fuel, Run};
 
 use crate::automaton::Automaton;
@@ -129,39 +128,11 @@ impl Search<'_> {
 
     /// Adds the lists after each character of the class. `None` where one of them is refused.
     fn read_each(&mut self, list: State, after: &mut Vec<State>) -> Option<()> {
-        let ascii = (0..128).filter(|&byte| self.class.contains_ascii(byte));
-        self.step_all(&[list], ascii.collect::<Vec<u8>>(), after)?;
-        if !self.class.non_ascii {
-            return Some(());
-        }
-        for pattern in SEQUENCES {
-            // One byte of the pattern after the other, with all lists that the bytes before lead to.
-            let mut lists = vec![list];
-            for &(start, end) in *pattern {
-                let mut next = Vec::new();
-                self.step_all(&lists, start..=end, &mut next)?;
-                lists = next;
-            }
-            for list in lists {
-                push_unvisited(after, list)?;
-            }
-        }
-        Some(())
-    }
-
-    /// Steps each list by each byte; every step must lead on.
-    fn step_all(
-        &mut self,
-        lists: &[State],
-        bytes: impl IntoIterator<Item = u8>,
-        after: &mut Vec<State>,
-    ) -> Option<()> {
-        for byte in self.automaton.program.byte_classes().first_of_each(bytes) {
-            for &list in lists {
-                push_unvisited(after, self.automaton.step(list, byte, self.fuel).ok()??)?;
-            }
-        }
-        Some(())
+        let Self { automaton, class, fuel, .. } = self;
+        let ascii = (0..128).filter(|&byte| class.contains_ascii(byte));
+        let step = |list, byte| automaton.step(list, byte, fuel).ok()?;
+        let classes = automaton.program.byte_classes();
+        classes.after_each_character(list, ascii, class.non_ascii, MAX_WIDTH, after, step)
     }
 }
 
@@ -178,14 +149,4 @@ fn replaced(stacks: &[Stack], old: NodeId, new: NodeId) -> Vec<Stack> {
     let mut replaced: Vec<Stack> = stacks.iter().map(replace).collect();
     replaced.sort_unstable();
     replaced
-}
-
-fn push_unvisited(lists: &mut Vec<State>, list: State) -> Option<()> {
-    if !lists.contains(&list) {
-        if lists.len() == MAX_WIDTH {
-            return None;
-        }
-        lists.push(list);
-    }
-    Some(())
 }

@@ -11,7 +11,6 @@
 //! Suppose that every character adds one, up to an interval in which every character leaves the repeat for a
 //! set that reads none of the class. Then texts of up to that many characters pass, and no others.
 
-use grammask_fsm::utf8::SEQUENCES;
 use grammask_parser_backend::{CharClass, Fuel};
 
 use super::run_shape::RunShape;
@@ -286,50 +285,13 @@ impl Explorer<'_> {
 
     /// The states after each character of the class. `None` where one of them is refused.
     fn read_each(&mut self, state: State) -> Option<Vec<State>> {
-        let mut targets = Vec::new();
-        let ascii: Vec<u8> = (0..128).filter(|&byte| self.class.contains_ascii(byte)).collect();
-        self.step_all(&[state], ascii.into_iter(), &mut targets)?;
-        if self.class.non_ascii {
-            for pattern in SEQUENCES {
-                let mut states = vec![state];
-                for &(start, end) in *pattern {
-                    let mut after = Vec::new();
-                    self.step_all(&states, start..=end, &mut after)?;
-                    states = after;
-                }
-                // The targets between the bytes of a character are not nodes: a run is a statement about
-                // boundaries of characters.
-                for target in states {
-                    push_unvisited(&mut targets, target)?;
-                }
-            }
-        }
+        let Self { automaton, class, fuel, .. } = self;
+        let ascii = (0..128).filter(|&byte| class.contains_ascii(byte));
+        let step = |state, byte| automaton.step(state, byte, fuel).ok()?;
+        // The targets between the bytes of a character are not nodes: a run is a statement about boundaries of
+        // characters.
+        let (classes, mut targets) = (automaton.program.byte_classes(), Vec::new());
+        classes.after_each_character(state, ascii, class.non_ascii, MAX_NODES, &mut targets, step)?;
         Some(targets)
     }
-
-    /// Steps each state by each byte; every step must lead on.
-    fn step_all(
-        &mut self,
-        states: &[State],
-        bytes: impl Iterator<Item = u8>,
-        targets: &mut Vec<State>,
-    ) -> Option<()> {
-        for byte in self.automaton.program.byte_classes().first_of_each(bytes) {
-            for &state in states {
-                let target = self.automaton.step(state, byte, self.fuel).ok()??;
-                push_unvisited(targets, target)?;
-            }
-        }
-        Some(())
-    }
-}
-
-fn push_unvisited(states: &mut Vec<State>, state: State) -> Option<()> {
-    if !states.contains(&state) {
-        if states.len() == MAX_NODES {
-            return None;
-        }
-        states.push(state);
-    }
-    Some(())
 }

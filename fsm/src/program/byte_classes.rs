@@ -1,5 +1,7 @@
 //! Equivalence classes of bytes: two bytes that no edge of an automaton tells apart share a column.
 
+use crate::utf8::SEQUENCES;
+
 /// A partition of the 256 bytes into classes numbered from 0 in order of their least byte.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ByteClasses {
@@ -107,6 +109,49 @@ impl ByteClasses {
     /// The class of every byte.
     pub fn table(&self) -> &[u8; 256] {
         &self.class_of
+    }
+
+    /// Adds the states after each character of a class: its characters below U+0080, and all others if `non_ascii`. `None`
+    /// where a step leads nowhere, or to more than `most` states.
+    pub fn after_each_character<S: Copy + PartialEq>(
+        &self,
+        from: S,
+        mut ascii: impl Iterator<Item = u8>,
+        non_ascii: bool,
+        most: usize,
+        after: &mut Vec<S>,
+        mut step: impl FnMut(S, u8) -> Option<S>,
+    ) -> Option<()> {
+        let add = |states: &mut Vec<S>, state| {
+            let is_known = states.contains(&state);
+            if !is_known && states.len() < most {
+                states.push(state);
+                return Some(());
+            }
+            is_known.then_some(())
+        };
+        let mut step_all = |states: &[S], bytes: &mut dyn Iterator<Item = u8>, after: &mut Vec<S>| {
+            for byte in self.first_of_each(bytes) {
+                for &state in states {
+                    add(after, step(state, byte)?)?;
+                }
+            }
+            Some(())
+        };
+        step_all(&[from], &mut ascii, after)?;
+        for row in SEQUENCES.iter().filter(|_| non_ascii) {
+            let mut states = vec![from];
+            for &(start, end) in *row {
+                let mut next = Vec::new();
+                step_all(&states, &mut (start..=end), &mut next)?;
+                states = next;
+            }
+            // The states between the bytes of a character are not among them.
+            for state in states {
+                add(after, state)?;
+            }
+        }
+        Some(())
     }
 
     /// The first byte of each class among some bytes: the others of a class behave as it does in every state.
