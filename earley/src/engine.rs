@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use grammask_fsm::{Distinct, OpenedScope, Program, TokenLabel, TokenSide};
+use grammask_fsm::{Program, TokenLabel, TokenSide};
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, ClassRuns, Configuration, Configurations, DistinctScope, DistinctScopes,
     Fuel, LocalParts, MaskKey, Rows, Run, Split, StepError, TableCounts, Tables, TokenEdges, TokenSet,
@@ -18,7 +18,7 @@ use crate::local::split::split;
 use crate::queries::shortest_completion::ShortestCompletion;
 use crate::queries::{union, whole_tokens};
 use crate::runs::class_runs::RunAnswers;
-use crate::tables::ids::index;
+use crate::tables::ids::{index, units};
 use crate::tables::state::State;
 
 /// A lazy automaton over interned Earley sets. See the crate documentation.
@@ -103,7 +103,8 @@ impl Backend for Engine {
     }
 
     fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
-        self.shortest_completion.find(&self.automaton, state, fuel)
+        let (shortest, _) = self.shortest_completion.find(&self.automaton, state, None, fuel)?;
+        Ok((shortest.len, shortest.first_bytes))
     }
 
     fn shortest_ending(
@@ -112,7 +113,8 @@ impl Backend for Engine {
         max_bytes: usize,
         fuel: &mut Fuel,
     ) -> Result<Option<Vec<u8>>, StepError> {
-        self.shortest_completion.write(&self.automaton, state, max_bytes, fuel)
+        let max_bytes = Some(units(max_bytes));
+        Ok(self.shortest_completion.find(&self.automaton, state, max_bytes, fuel)?.1)
     }
 
     #[inline]
@@ -262,12 +264,7 @@ impl Tables<Self, State> for Engine {
 impl DistinctScopes<State> for Engine {
     fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
         let states = self.automaton.set(state).items.iter().map(|item| item.state);
-        match self.automaton.program.distinct_scope_at(states, byte) {
-            OpenedScope::Nothing => DistinctScope::Nothing,
-            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
-            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
-            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
-        }
+        DistinctScope::of(self.automaton.program.distinct_readings(states, byte))
     }
 }
 

@@ -86,7 +86,6 @@ pub use options::{CompileOptions, TextLimits};
 pub use program::byte_classes::ByteClasses;
 pub use program::deferred::DeferredProgram;
 pub use program::distances::{Distances, Ending, ShortestEnding};
-pub use program::distinct::OpenedScope;
 pub use program::expanded_suffixes::{ExpandedSuffixes, FollowAnswer};
 pub use program::fragment_name::FragmentName;
 pub use program::left_corners::{CornerCall, Cycle, LeftCorners};

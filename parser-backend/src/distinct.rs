@@ -7,13 +7,22 @@ use crate::not_offered::NotOffered;
 pub enum DistinctScope {
     /// Nothing.
     Nothing,
-    /// An array of JSON whose items must differ.
-    Items,
-    /// An object of JSON whose names must differ.
-    Names,
-    /// One of these in some derivations of the text, but not in all. The others may read a token of its own after a value
+    /// An array of JSON whose items must differ, or an object whose names must.
+    Distinct,
+    /// Such a one in some derivations of the text, but not in all. The others may read a token of its own after a value
     /// that has occurred twice: see `TokenRef::REPEATED` of the crate of grammars.
     Ambiguous,
+}
+
+impl DistinctScope {
+    /// The scope of a byte of which some readings open one, and others do not.
+    pub fn of((distinct, others): (bool, bool)) -> Self {
+        match (distinct, others) {
+            (false, _) => DistinctScope::Nothing,
+            (true, false) => DistinctScope::Distinct,
+            (true, true) => DistinctScope::Ambiguous,
+        }
+    }
 }
 
 /// The places where items or names must differ: an optional part of a [`Backend`](crate::Backend).

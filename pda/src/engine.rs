@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use grammask_fsm::{Distinct, OpenedScope, Program};
+use grammask_fsm::Program;
 use grammask_parser_backend::{
     Backend, BuildError, CharClass, ClassRuns, DistinctScope, DistinctScopes, Fuel, LocalParts, MaskKey,
     Rows, Run, Split, StepError, TableCounts, Tables,
@@ -17,6 +17,7 @@ use crate::runs::run_over;
 use crate::shortest_completion::ShortestCompletion;
 use crate::split::split;
 use crate::stacks::State;
+use crate::tree::units;
 
 /// Parallel stacks in one persistent tree. See the crate documentation.
 pub struct Engine {
@@ -115,7 +116,8 @@ impl Backend for Engine {
     }
 
     fn shortest_completion(&self, state: State, fuel: &mut Fuel) -> Result<(u64, [u64; 4]), StepError> {
-        self.shortest_completion.find(&self.automaton, state, fuel)
+        let (shortest, _) = self.shortest_completion.find(&self.automaton, state, None, fuel)?;
+        Ok((shortest.len, shortest.first_bytes))
     }
 
     fn shortest_ending(
@@ -124,7 +126,8 @@ impl Backend for Engine {
         max_bytes: usize,
         fuel: &mut Fuel,
     ) -> Result<Option<Vec<u8>>, StepError> {
-        self.shortest_completion.write(&self.automaton, state, max_bytes, fuel)
+        let max_bytes = Some(units(max_bytes));
+        Ok(self.shortest_completion.find(&self.automaton, state, max_bytes, fuel)?.1)
     }
 
     fn rows(&self) -> impl Rows<State> {
@@ -213,11 +216,6 @@ impl Tables<Self, State> for Engine {
 impl DistinctScopes<State> for Engine {
     fn distinct_scope_at(&self, state: State, byte: u8) -> DistinctScope {
         let states = self.automaton.list(state).stacks.iter().map(|stack| stack.state);
-        match self.automaton.program.distinct_scope_at(states, byte) {
-            OpenedScope::Nothing => DistinctScope::Nothing,
-            OpenedScope::Of(Distinct::Items) => DistinctScope::Items,
-            OpenedScope::Of(Distinct::Names) => DistinctScope::Names,
-            OpenedScope::Ambiguous => DistinctScope::Ambiguous,
-        }
+        DistinctScope::of(self.automaton.program.distinct_readings(states, byte))
     }
 }

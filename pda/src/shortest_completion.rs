@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use grammask_fsm::{Distances, Ending, ShortestEnding};
+use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{Fuel, StepError};
-use hashbrown::HashMap;
 
 use crate::automaton::Automaton;
 use crate::callers::Rules;
@@ -17,7 +17,7 @@ use crate::stacks::{Stack, StackList, State};
 use crate::tree::{Node, NodeId, Tree, units};
 
 /// For nodes the least number of bytes from the end of what is above to the end of the text.
-type Costs = HashMap<NodeId, u64, ahash::RandomState>;
+type Costs = HashMap<NodeId, u64>;
 
 /// Costs that are kept between queries.
 #[derive(Default)]
@@ -29,54 +29,25 @@ pub(crate) struct ShortestCompletion {
 }
 
 impl ShortestCompletion {
-    /// The least number of bytes after which one of the stacks is over, and the bytes with which so short a text begins.
+    /// The least number of bytes after which one of the stacks is over, and the bytes with which so short a text begins. The
+    /// whole text too, if one of at most `max_bytes` is asked for and there is one.
     pub(crate) fn find(
         &self,
         automaton: &Automaton,
         state: State,
+        max_bytes: Option<u64>,
         fuel: &mut Fuel,
-    ) -> Result<(u64, [u64; 4]), StepError> {
-        self.search(automaton, fuel, |search, costs, fuel| {
-            let (shortest, _) = search.of_list(automaton.list(state), costs, fuel)?;
-            Ok((shortest.len, shortest.first_bytes))
-        })
-    }
-
-    /// A shortest text after which one of the stacks is over, of at most `max_bytes`.
-    pub(crate) fn write(
-        &self,
-        automaton: &Automaton,
-        state: State,
-        max_bytes: usize,
-        fuel: &mut Fuel,
-    ) -> Result<Option<Vec<u8>>, StepError> {
-        self.search(automaton, fuel, |search, costs, fuel| {
-            let (shortest, stack) = search.of_list(automaton.list(state), costs, fuel)?;
-            if shortest.len > units(max_bytes) {
-                return Ok(None);
-            }
-            // Without a stack the text has ended, or a token has to come.
-            let Some(stack) = stack else { return Ok((shortest.len == 0).then(Vec::new)) };
-            search.ending(stack, fuel).map(Some)
-        })
-    }
-
-    fn search<T>(
-        &self,
-        automaton: &Automaton,
-        fuel: &mut Fuel,
-        query: impl FnOnce(&CostSearch<'_>, &mut Costs, &mut Fuel) -> Result<T, StepError>,
-    ) -> Result<T, StepError> {
+    ) -> Result<(ShortestEnding, Option<Vec<u8>>), StepError> {
         if self.distances.get().is_none() {
             fuel.burn(2 * units(automaton.program.state_count()))?;
         }
         let distances = self.distances.get_or_init(|| Distances::new(&automaton.program));
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let search = CostSearch { rules: automaton.rules(), distances, tree: &automaton.lock().tree };
-        let answer = query(&search, &mut costs, fuel);
+        let found = search.of_list(automaton.list(state), max_bytes, &mut costs, fuel);
         let bytes = costs.capacity() * size_of::<(NodeId, u64)>();
         automaton.query_bytes.store(bytes, Ordering::Relaxed);
-        answer
+        found
     }
 }
 
@@ -88,15 +59,17 @@ struct CostSearch<'s> {
 }
 
 impl CostSearch<'_> {
-    /// The shortest ending of some stacks, and the stack that it empties; none where one is over.
+    /// The shortest ending of some stacks, and its text if that has at most `max_bytes`. Without a stack to empty, a token
+    /// has to come.
     fn of_list(
         &self,
         list: &StackList,
+        max_bytes: Option<u64>,
         costs: &mut Costs,
         fuel: &mut Fuel,
-    ) -> Result<(ShortestEnding, Option<Stack>), StepError> {
+    ) -> Result<(ShortestEnding, Option<Vec<u8>>), StepError> {
         if list.acceptance.complete || list.acceptance.local_complete {
-            return Ok((ShortestEnding { len: 0, first_bytes: [0; 4] }, None));
+            return Ok((ShortestEnding { len: 0, first_bytes: [0; 4] }, max_bytes.map(|_| Vec::new())));
         }
         let (mut shortest, mut nearest) = (ShortestEnding::default(), None);
         for &stack in &list.stacks {
@@ -107,7 +80,9 @@ impl CostSearch<'_> {
                 nearest = Some(stack);
             }
         }
-        Ok((shortest, nearest))
+        let nearest = nearest.filter(|_| max_bytes.is_some_and(|max| shortest.len <= max));
+        let text = nearest.map(|stack| self.ending(stack, fuel)).transpose()?;
+        Ok((shortest, text))
     }
 
     /// The cost of a node, and of those below it.

@@ -47,44 +47,15 @@ pub(crate) struct ShortestCompletion {
 }
 
 impl ShortestCompletion {
-    /// The least number of bytes after which a state is complete, and the bytes with which so short a text begins.
+    /// The least number of bytes after which a state is complete, and the bytes with which so short a text begins. The
+    /// whole text too, if one of at most `max_bytes` is asked for and there is one.
     pub(crate) fn find(
         &self,
         automaton: &Automaton,
         state: State,
+        max_bytes: Option<u64>,
         fuel: &mut Fuel,
-    ) -> Result<(u64, [u64; 4]), StepError> {
-        self.search(automaton, fuel, |search, costs, fuel| {
-            let (shortest, _) = search.of_set(automaton.set(state), &state.counts, costs, fuel)?;
-            Ok((shortest.len, shortest.first_bytes))
-        })
-    }
-
-    /// A shortest text after which a state is complete, of at most `max_bytes`.
-    pub(crate) fn write(
-        &self,
-        automaton: &Automaton,
-        state: State,
-        max_bytes: usize,
-        fuel: &mut Fuel,
-    ) -> Result<Option<Vec<u8>>, StepError> {
-        self.search(automaton, fuel, |search, costs, fuel| {
-            let (shortest, item) = search.of_set(automaton.set(state), &state.counts, costs, fuel)?;
-            if shortest.len > units(max_bytes) {
-                return Ok(None);
-            }
-            // Without an item the text has ended, or a token has to come.
-            let Some(item) = item else { return Ok((shortest.len == 0).then(Vec::new)) };
-            search.ending(item, &state.counts, costs, fuel).map(Some)
-        })
-    }
-
-    fn search<T>(
-        &self,
-        automaton: &Automaton,
-        fuel: &mut Fuel,
-        query: impl FnOnce(&CostSearch<'_>, &mut Costs, &mut Fuel) -> Result<T, StepError>,
-    ) -> Result<T, StepError> {
+    ) -> Result<(ShortestEnding, Option<Vec<u8>>), StepError> {
         if self.distances.get().is_none() {
             fuel.burn(2 * units(automaton.program.state_count()))?;
         }
@@ -92,10 +63,10 @@ impl ShortestCompletion {
         let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let builder = automaton.lock();
         let search = CostSearch { distances, program: &automaton.program, contexts: &builder.contexts };
-        let answer = query(&search, &mut costs, fuel);
+        let found = search.of_set(automaton.set(state), &state.counts, max_bytes, &mut costs, fuel);
         let bytes = costs.capacity() * size_of::<(ContextId, u64)>();
         automaton.query_bytes.store(bytes, Ordering::Relaxed);
-        answer
+        found
     }
 }
 
@@ -107,16 +78,18 @@ struct CostSearch<'s> {
 }
 
 impl CostSearch<'_> {
-    /// The shortest ending of a set, and an item that it starts from; none where the set is complete.
+    /// The shortest ending of a set, and its text if that has at most `max_bytes`. Without an item to start from, a token
+    /// has to come.
     fn of_set(
         &self,
         set: &Set,
         counts: &[u32; SLOTS],
+        max_bytes: Option<u64>,
         costs: &mut Costs,
         fuel: &mut Fuel,
-    ) -> Result<(ShortestEnding, Option<Item>), StepError> {
+    ) -> Result<(ShortestEnding, Option<Vec<u8>>), StepError> {
         if set.complete || set.local_complete {
-            return Ok((ShortestEnding { len: 0, first_bytes: [0; 4] }, None));
+            return Ok((ShortestEnding { len: 0, first_bytes: [0; 4] }, max_bytes.map(|_| Vec::new())));
         }
         let mut known = Costs::default();
         let (mut shortest, mut nearest) = (ShortestEnding::default(), None);
@@ -131,7 +104,9 @@ impl CostSearch<'_> {
                 nearest = Some(item);
             }
         }
-        Ok((shortest, nearest))
+        let nearest = nearest.filter(|_| max_bytes.is_some_and(|max| shortest.len <= max));
+        let text = nearest.map(|item| self.ending(item, counts, costs, fuel)).transpose()?;
+        Ok((shortest, text))
     }
 
     /// The shortest ending that starts from an item.

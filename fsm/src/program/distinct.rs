@@ -10,26 +10,18 @@ use smallvec::SmallVec;
 use crate::error::AutomataError;
 use crate::program::tables::{Call, FragmentId, Options, Program, StateId};
 
-/// The scope that a byte opens: an array or object in which something must not occur twice, or none.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum OpenedScope {
-    /// Nothing of this kind.
-    Nothing,
-    /// An array whose items, or an object whose names, must differ.
-    Of(Distinct),
-    /// One of these in some derivations of the text, but not in all.
-    Ambiguous,
-}
-
 impl Program {
-    /// The scope that a byte opens after some states, in which one text is read in several ways.
-    pub fn distinct_scope_at(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> OpenedScope {
+    /// Whether some of the readings of a byte after some states open an array or object that is compared, and whether some
+    /// do not.
+    pub fn distinct_readings(&self, states: impl IntoIterator<Item = StateId>, byte: u8) -> (bool, bool) {
         let edges = states.into_iter().flat_map(|state| self.byte_edges(state));
         let states = edges.filter(|edge| edge.start <= byte && byte <= edge.end).map(|edge| edge.target);
         let mut left: SmallVec<[StateId; 8]> = states.collect();
         let mut met: SmallVec<[StateId; 8]> = SmallVec::new();
-        let mut found: Option<OpenedScope> = None;
-        while let Some(id) = left.pop() {
+        let (mut compared, mut others) = (false, false);
+        while !(compared && others)
+            && let Some(id) = left.pop()
+        {
             // A linear search, because there are few: the states after one byte, and those that they reach
             // without reading.
             if met.contains(&id) {
@@ -39,19 +31,14 @@ impl Program {
             let state = self.state(id);
             left.extend(state.epsilons.iter().copied());
             // A reading without a call goes on in an array or object that is not compared.
-            let is_plain = state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
-            let calls = state.calls.iter().map(|call| match self.distinct_of(call.fragment) {
-                Some(distinct) => OpenedScope::Of(distinct),
-                None => OpenedScope::Nothing,
-            });
-            for opened in calls.chain(is_plain.then_some(OpenedScope::Nothing)) {
-                match found {
-                    Some(known) if known != opened => return OpenedScope::Ambiguous,
-                    _ => found = Some(opened),
-                }
+            others |= state.is_final || !state.bytes.is_empty() || !state.tokens.is_empty();
+            for call in state.calls {
+                let is_compared = self.distinct_of(call.fragment).is_some();
+                compared |= is_compared;
+                others |= !is_compared;
             }
         }
-        found.unwrap_or(OpenedScope::Nothing)
+        (compared, others)
     }
 
     fn distinct_of(&self, fragment: FragmentId) -> Option<Distinct> {

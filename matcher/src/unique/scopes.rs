@@ -383,7 +383,7 @@ impl UniqueScopes {
         let is_compared = match scope {
             DistinctScope::Nothing if self.lex == LexState::Outside => return Ok(ByteVerdict::Accepted),
             DistinctScope::Nothing => false,
-            DistinctScope::Items | DistinctScope::Names => true,
+            DistinctScope::Distinct => true,
             // Beside rules whose values do not repeat a grammar names no other token than that of repeats.
             DistinctScope::Ambiguous if engine.token_edges().token_set(0).names(TokenRef::REPEATED) => {
                 tells_repeats = true;
