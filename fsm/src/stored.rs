@@ -11,7 +11,6 @@ use std::fmt;
 use once_cell::race::OnceBox;
 
 use crate::ids::{Grouped, Id, IdVec, Offset, ids};
-use crate::passes::left_recursion::on_cycles;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::missing_parts::MissingParts;
 use crate::program::sub_programs::SubPrograms;
@@ -119,7 +118,7 @@ impl TryFrom<Unchecked> for Program {
         let owner = check_owners(&program)?;
         let wholes = PermutationOwners::new(&program)?;
         check_endings(&program, &wholes)?;
-        check_left_recursion(&program, &owner)?;
+        check_left_recursion(&program)?;
         check_counting(&program, &owner)?;
         require(program.check_distinct().is_ok(), "the place of a rule whose items differ")?;
         Ok(program)
@@ -163,32 +162,15 @@ fn has_sound_count(fragment: &Fragment) -> bool {
     })
 }
 
-/// The states of its fragment that a state leads to.
-fn targets(state: &State<'_>) -> impl Iterator<Item = StateId> {
-    let bytes = state.bytes.iter().map(|edge| edge.target);
-    let calls = state.calls.iter().map(|call| call.target);
-    let tokens = state.tokens.iter().map(|edge| edge.target);
-    bytes.chain(state.epsilons.iter().copied()).chain(calls).chain(tokens)
-}
-
 /// Every state belongs to one fragment: the one whose start leads to it over edges.
 fn check_owners(program: &Program) -> Result<IdVec<StateId, FragmentId>, Malformed> {
-    let mut owner: IdVec<StateId, FragmentId> = IdVec::of(FragmentId::NONE, program.state_count());
-    let mut stack = Vec::new();
-    // A call does not lead into the callee, so a walk stays inside of one fragment.
-    for (fragment, number) in program.fragments.iter().zip(ids(program.fragments.len())) {
-        stack.push(fragment.start);
-        while let Some(id) = stack.pop() {
-            match owner[id] {
-                FragmentId::NONE => owner[id] = number,
-                other if other == number => continue,
-                _ => return Err(Malformed("a state of two fragments")),
-            }
-            stack.extend(targets(&program.state(id)));
-        }
-    }
-    require(owner.iter().all(|&owner| owner != FragmentId::NONE), "a state that nothing leads to")?;
-    Ok(owner)
+    let owners = program.owners();
+    require(owners.iter().all(|&owner| owner != FragmentId::NONE), "a state that nothing leads to")?;
+    let stays = |id: StateId, owner| program.state(id).targets().all(|target| owners[target] == owner);
+    let is_sound = owners.entries().all(|(id, &owner)| stays(id, owner))
+        && program.own_fragments().all(|(id, fragment)| owners[fragment.start] == id);
+    require(is_sound, "a state of two fragments")?;
+    Ok(owners)
 }
 
 /// States that count have one or two ways on and belong to measured text, in which nothing counts after a second one.
@@ -216,7 +198,7 @@ fn check_counting(program: &Program, owner: &IdVec<StateId, FragmentId>) -> Resu
         }
         let state = program.state(id);
         require(!state.counts, WHAT)?;
-        rests.extend(targets(&state));
+        rests.extend(state.targets());
     }
     // Text that counts does not begin with its rest, or with a state that counts.
     let begins = |it: &Fragment| !reached[it.start] && !program.state(it.start).counts;
@@ -224,31 +206,15 @@ fn check_counting(program: &Program, owner: &IdVec<StateId, FragmentId>) -> Resu
 }
 
 /// Parts in any order, and counted repeats, do not call themselves before a byte is read.
-fn check_left_recursion(program: &Program, owner: &IdVec<StateId, FragmentId>) -> Result<(), Malformed> {
+fn check_left_recursion(program: &Program) -> Result<(), Malformed> {
     let is_plain = |fragment: &Fragment| fragment.count.is_none() && fragment.role == Role::None;
     if program.fragments.iter().all(is_plain) {
         return Ok(());
     }
-    let mut calls = Vec::new();
-    let mut reached = vec![false; program.state_count()];
-    // As the pass `nullable` does. The flags of the fragments were checked before, so one walk is enough.
-    let mut stack: Vec<StateId> = program.fragments.iter().map(|fragment| fragment.start).collect();
-    while let Some(id) = stack.pop() {
-        if std::mem::replace(&mut reached[id.index()], true) {
-            continue;
-        }
-        let state = program.state(id);
-        stack.extend(state.epsilons);
-        for call in state.calls {
-            calls.push((owner[id], call.fragment));
-            if program.fragment(call.fragment).call_is_nullable() {
-                stack.push(call.target);
-            }
-        }
-    }
-    let on_cycle = on_cycles(program.fragments.len(), calls);
-    let is_sound = |(fragment, on_cycle): (&Fragment, &bool)| is_plain(fragment) || !on_cycle;
-    require(program.fragments.iter().zip(on_cycle.iter()).all(is_sound), "left recursion")
+    // The flags of the fragments were checked before, so the calls that may read nothing are known.
+    let corners = program.left_corners();
+    let is_sound = |(id, fragment): (_, &Fragment)| is_plain(fragment) || !corners.is_left_recursive(id);
+    require(program.own_fragments().all(is_sound), "left recursion")
 }
 
 /// Which whole each part in any order and each separator belongs to.

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use grammask_fsm::Program;
+use grammask_grammar_ir::hash::HashMap;
 use grammask_parser_backend::{BuildError, Fuel, StepError};
-use hashbrown::HashMap;
 
 use crate::callers::{Callers, Rules};
 use crate::closure::{Bounds, Closure, Phase};
@@ -217,7 +217,7 @@ impl Automaton {
             Node::Repeat { fragment, below, .. } => Some((stack.state, fragment, below)),
             Node::Bottom | Node::Local | Node::Return { .. } => None,
         };
-        let mut sizes: HashMap<_, usize, ahash::RandomState> = HashMap::default();
+        let mut sizes: HashMap<_, usize> = HashMap::default();
         for key in list.stacks.iter().filter_map(counted) {
             *sizes.entry(key).or_default() += 1;
         }
@@ -286,4 +286,4 @@ impl Automaton {
 }
 
 /// The other automaton's nodes in this one.
-type ImportedNodes = HashMap<NodeId, NodeId, ahash::RandomState>;
+type ImportedNodes = HashMap<NodeId, NodeId>;

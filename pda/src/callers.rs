@@ -4,7 +4,7 @@
 //! so the stacks double with every level. Here all of them are one caller, with one node.
 
 use grammask_fsm::{FragmentId, Program, StateId};
-use hashbrown::HashMap;
+use grammask_grammar_ir::hash::HashMap;
 
 /// The states in which a caller goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -18,13 +18,13 @@ pub(crate) enum Caller {
 pub(crate) struct Callers {
     sets: Vec<Box<[StateId]>>,
     /// By the state that calls and the rule.
-    by_call: HashMap<(StateId, FragmentId), Caller, ahash::RandomState>,
+    by_call: HashMap<(StateId, FragmentId), Caller>,
 }
 
 impl Callers {
     pub(crate) fn new(program: &Program) -> Self {
         let mut callers = Self { sets: Vec::new(), by_call: HashMap::default() };
-        let mut known: HashMap<Box<[StateId]>, Caller, ahash::RandomState> = HashMap::default();
+        let mut known: HashMap<Box<[StateId]>, Caller> = HashMap::default();
         for id in (0..program.state_count()).filter_map(StateId::new) {
             let calls = program.state(id).calls;
             if calls.len() < 2 {

@@ -18,8 +18,8 @@
 //! ([`left_recursion`](crate::left_recursion)).
 
 use grammask_fsm::{Program, Role, StateId};
+use grammask_grammar_ir::hash::HashSet;
 use grammask_parser_backend::StepError;
-use hashbrown::HashSet;
 
 use crate::callers::Rules;
 use crate::stacks::{Acceptance, Stack};
@@ -54,7 +54,7 @@ pub(crate) struct Closure {
     pub(crate) acceptance: Acceptance,
 }
 
-type KeySet = HashSet<u64, ahash::RandomState>;
+type KeySet = HashSet<u64>;
 
 /// A stack is looked for and put into tables that are larger than the processor's caches.
 const WORK_OF_A_STACK: u64 = 3;

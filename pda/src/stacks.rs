@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use grammask_fsm::{Program, StateId};
 use grammask_grammar_ir::byte_set::{add_range, contains};
+use grammask_grammar_ir::hash::hash_of;
 use hashbrown::HashTable;
 
 use crate::tree::NodeId;
@@ -109,13 +110,12 @@ const INDEX_BYTES: usize = 2 * size_of::<(u64, ListId)>();
 pub(crate) struct ListIndex {
     /// With its hash: to ask the list for it takes a look at memory far away.
     by_content: HashTable<(u64, ListId)>,
-    hasher: ahash::RandomState,
     bytes: usize,
 }
 
 impl ListIndex {
     pub(crate) fn new() -> Self {
-        Self { by_content: HashTable::new(), hasher: ahash::RandomState::new(), bytes: 0 }
+        Self { by_content: HashTable::new(), bytes: 0 }
     }
 
     /// Bytes held by lists and rows.
@@ -132,7 +132,7 @@ impl ListIndex {
         acceptance: Acceptance,
     ) -> Option<ListId> {
         // The list is the key and is stored once: the index has only its number.
-        let hash = self.hasher.hash_one((stacks, acceptance));
+        let hash = hash_of((stacks, acceptance));
         let found = self.by_content.find(hash, |&(known, id)| {
             let list = || lists.get(id);
             known == hash && list().acceptance == acceptance && *list().stacks == *stacks

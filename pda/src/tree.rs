@@ -10,7 +10,8 @@
 //! numbers, however they were reached, and an ambiguous grammar does not keep the same stack twice.
 
 use grammask_fsm::{Count, FragmentId, Program};
-use hashbrown::{HashSet, HashTable};
+use grammask_grammar_ir::hash::{HashSet, hash_of};
+use hashbrown::HashTable;
 
 use crate::callers::Caller;
 
@@ -89,7 +90,6 @@ struct NodeEntry {
 pub(crate) struct Tree {
     entries: Vec<NodeEntry>,
     index: HashTable<NodeId>,
-    hasher: ahash::RandomState,
     longest_token: u32,
 }
 
@@ -103,7 +103,7 @@ impl Tree {
             NodeEntry { node: Node::Local, representative: LOCAL, after_caller: LOCAL },
         ];
         let longest_token = longest_token.max(1);
-        Self { entries, index: HashTable::new(), hasher: ahash::RandomState::new(), longest_token }
+        Self { entries, index: HashTable::new(), longest_token }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -144,7 +144,7 @@ impl Tree {
         tops: impl Iterator<Item = NodeId>,
         is_known: impl Fn(NodeId) -> bool,
     ) -> Vec<(NodeId, Node)> {
-        let mut visited: HashSet<NodeId, ahash::RandomState> = HashSet::default();
+        let mut visited: HashSet<NodeId> = HashSet::default();
         let mut nodes = Vec::new();
         for top in tops {
             let first = nodes.len();
@@ -175,7 +175,7 @@ impl Tree {
 
     fn find(&self, node: Node) -> Option<NodeId> {
         let same = |id: &NodeId| self.entries[id.index()].node == node;
-        self.index.find(self.hasher.hash_one(node), same).copied()
+        self.index.find(hash_of(node), same).copied()
     }
 
     fn insert(&mut self, node: Node, representative: Option<NodeId>) -> NodeId {
@@ -185,8 +185,8 @@ impl Tree {
             Node::Bottom | Node::Local | Node::Repeat { .. } => id,
         };
         self.entries.push(NodeEntry { node, representative: representative.unwrap_or(id), after_caller });
-        let Self { entries, index, hasher, .. } = self;
-        index.insert_unique(hasher.hash_one(node), id, |other| hasher.hash_one(entries[other.index()].node));
+        let Self { entries, index, .. } = self;
+        index.insert_unique(hash_of(node), id, |other| hash_of(entries[other.index()].node));
         id
     }
 

@@ -11,7 +11,7 @@ use grammask_grammar_ir::RuleId;
 use crate::draft::automata::{Draft, DraftFragment, DraftRole, Label};
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::graph::components_of;
-use crate::ids::{Id, IdVec, Rows, ids};
+use crate::ids::{Grouped, Id, IdVec, ids};
 use crate::passes::ids::PowerId;
 use crate::passes::nullable::LeftCalls;
 use crate::program::tables::Count;
@@ -67,14 +67,8 @@ pub(crate) fn lower_left_recursive_counts(
 
 /// Which fragments can call themselves before they have read a byte.
 pub(crate) fn on_cycles<I: Id>(count: usize, calls: Vec<(I, I)>) -> IdVec<I, bool> {
-    // The callees of each caller side by side: calls are counted, not sorted.
-    let rows = Rows::count(count, calls.iter().map(|call| call.0));
-    let mut next = rows.clone();
-    let mut targets = vec![I::FIRST; calls.len()];
-    for (caller, callee) in calls {
-        targets[next.take_place(caller)] = callee;
-    }
-    let successors = |caller: I| &targets[rows.of(caller)];
+    let callees = Grouped::new(count, calls.into_iter());
+    let successors = |caller: I| callees.of(caller);
     let mut on_cycle = IdVec::of(false, count);
     components_of(count, ids(count), successors, |members| {
         if members.len() > 1 || successors(members[0]).contains(&members[0]) {

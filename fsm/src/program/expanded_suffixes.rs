@@ -14,7 +14,7 @@
 
 use std::borrow::Cow;
 
-use crate::ids::{IdVec, Rows};
+use crate::ids::{Id, IdVec, Rows};
 use crate::program::tables::{FragmentId, Program, StateId};
 
 /// The callers and callees of fragments, and the fragment of each state.
@@ -24,8 +24,8 @@ pub struct ExpandedSuffixes {
     whole: Option<Box<Program>>,
     /// Whether something could not be compiled, so that anything may follow.
     has_failed: bool,
-    /// The fragment of each state; `None` for an unreachable one.
-    owners: IdVec<StateId, Option<FragmentId>>,
+    /// The fragment of each state; none for an unreachable one.
+    owners: IdVec<StateId, FragmentId>,
     /// The states in which calls of each fragment return.
     rows: Rows<FragmentId>,
     returns: Vec<StateId>,
@@ -47,7 +47,7 @@ impl ExpandedSuffixes {
             let (owners, rows, returns) = Default::default();
             return Self { whole: None, has_failed: true, owners, rows, returns };
         };
-        let owners = owners(&whole);
+        let owners = whole.owners();
         let mut calls: Vec<(FragmentId, StateId)> = (0..whole.state_count())
             .filter_map(StateId::new)
             .flat_map(|id| whole.state(id).calls)
@@ -66,7 +66,7 @@ impl ExpandedSuffixes {
 
     /// The fragment that a state belongs to.
     pub fn fragment_of(&self, state: StateId) -> Option<FragmentId> {
-        *self.owners.get(state)?
+        self.owners.get(state)?.known()
     }
 
     /// Which of some texts can be read after a call of a fragment, in one of all places. Sorted texts share
@@ -114,27 +114,6 @@ impl ExpandedSuffixes {
     fn returns(&self, fragment: FragmentId) -> &[StateId] {
         &self.returns[self.rows.of(fragment)]
     }
-}
-
-/// To which fragment each state belongs: those that its start leads to.
-fn owners(program: &Program) -> IdVec<StateId, Option<FragmentId>> {
-    let mut owners = IdVec::of(None, program.state_count());
-    let mut open = Vec::new();
-    for (id, fragment) in program.fragments_with_ids() {
-        open.push(fragment.start);
-        while let Some(state) = open.pop() {
-            if owners[state].is_some() {
-                continue;
-            }
-            owners[state] = Some(id);
-            let edges = program.state(state);
-            open.extend(edges.bytes.iter().map(|edge| edge.target));
-            open.extend(edges.epsilons);
-            open.extend(edges.calls.iter().map(|call| call.target));
-            open.extend(edges.tokens.iter().map(|edge| edge.target));
-        }
-    }
-    owners
 }
 
 /// Steps sets of states of all automata at once, without a stack.
@@ -187,7 +166,7 @@ impl SuffixSearch<'_> {
                 }
             }
             if state.is_final
-                && let Some(owner) = self.suffixes.owners[id]
+                && let Some(owner) = self.suffixes.owners[id].known()
             {
                 // Without a stack, the end of a fragment returns to all its callers.
                 open.extend(self.suffixes.returns(owner));

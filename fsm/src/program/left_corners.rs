@@ -80,8 +80,9 @@ impl LeftCorners {
             }
         }
         // Only programs with cycles are asked for the component of a state.
-        let component_of_state =
-            if cycles.is_empty() { IdVec::default() } else { walk.component_of_state(&component) };
+        let owners = if cycles.is_empty() { IdVec::default() } else { program.owners() };
+        let of_state = |owner: &FragmentId| owner.known().map_or(ComponentId::FIRST, |id| component[id]);
+        let component_of_state = owners.iter().map(of_state).collect();
         Self { component, cycles, component_of_state }
     }
 
@@ -168,34 +169,5 @@ impl<'p> Walk<'p> {
                 }
             }
         }
-    }
-
-    fn component_of_state(
-        &mut self,
-        component: &IdVec<FragmentId, ComponentId>,
-    ) -> IdVec<StateId, ComponentId> {
-        let mut result = IdVec::of(ComponentId::FIRST, self.program.own_state_count());
-        // One stamp for all fragments: a state belongs to one of them, so none is visited twice.
-        self.stamp += 1;
-        for fragment in component.ids() {
-            self.visit(self.program.fragment(fragment).start);
-            while let Some(id) = self.stack.pop() {
-                result[id] = component[fragment];
-                let state = self.program.state(id);
-                for edge in state.bytes {
-                    self.visit(edge.target);
-                }
-                for edge in state.tokens {
-                    self.visit(edge.target);
-                }
-                for &target in state.epsilons {
-                    self.visit(target);
-                }
-                for call in state.calls {
-                    self.visit(call.target);
-                }
-            }
-        }
-        result
     }
 }

@@ -6,7 +6,7 @@ use grammask_grammar_ir::Distinct;
 use once_cell::race::OnceBox;
 
 use crate::error::AutomataError;
-use crate::ids::{Id, Offset, define_id};
+use crate::ids::{Id, IdVec, Offset, define_id};
 use crate::program::byte_classes::ByteClasses;
 use crate::program::fragment_name::FragmentName;
 use crate::program::left_corners::LeftCorners;
@@ -257,6 +257,14 @@ impl State<'_> {
             && self.calls.is_empty()
             && self.tokens.is_empty()
     }
+
+    /// The states of its fragment that it leads to.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = StateId> {
+        let bytes = self.bytes.iter().map(|edge| edge.target);
+        let calls = self.calls.iter().map(|call| call.target);
+        let tokens = self.tokens.iter().map(|edge| edge.target);
+        bytes.chain(self.epsilons.iter().copied()).chain(calls).chain(tokens)
+    }
 }
 
 /// All automata of a grammar in flat tables. Immutable and `Sync`.
@@ -423,6 +431,24 @@ impl Program {
     /// Those in its own tables.
     pub(crate) fn own_fragments(&self) -> impl Iterator<Item = (FragmentId, &Fragment)> + Clone {
         (0..).map(FragmentId).zip(&self.fragments)
+    }
+
+    /// The fragment that each state of its own tables belongs to: the first one whose start leads to it. None for a state
+    /// that nothing leads to.
+    pub(crate) fn owners(&self) -> IdVec<StateId, FragmentId> {
+        let mut owners = IdVec::of(FragmentId::NONE, self.own_state_count());
+        let mut open = Vec::new();
+        for (id, fragment) in self.own_fragments() {
+            open.push(fragment.start);
+            // A call does not lead into the callee, so a walk stays inside of one fragment.
+            while let Some(state) = open.pop() {
+                if owners[state] == FragmentId::NONE {
+                    owners[state] = id;
+                    open.extend(self.state(state).targets());
+                }
+            }
+        }
+        owners
     }
 
     /// One fragment, compiled now if it was not before. For an id of another program it is any fragment or none, which
