@@ -1,7 +1,7 @@
 //! A whole document, in the form of today or the older one.
 
 use super::fields::Fields;
-use super::format::{AfterMatch, Begin, End, Format, Minimum, Style, Tag, TriggeredTags};
+use super::format::{AfterMatch, Begin, End, Format, JsonSchemaFormat, Minimum, Style, Tag, TriggeredTags};
 use super::options::{MAX_NESTING, StructuralTagOptions};
 use super::place::{Place, malformed};
 use super::scan::{WithoutSchemas, take_out_schemas};
@@ -67,7 +67,7 @@ fn legacy(fields: &mut Fields<'_>) -> Result<Format> {
         let end = fields.text("end")?;
         let schema = read::legacy_schema(&mut fields)?;
         fields.finish("structure")?;
-        let mut schema = read::schema_format(schema, Style::Json);
+        let mut schema = JsonSchemaFormat::new(schema, Style::Json);
         schema.origin = Some(format!("/structures/{index}/schema").into());
         tags.push(Tag {
             begin: Begin::Text(begin.into()),

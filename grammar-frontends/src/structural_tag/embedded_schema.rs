@@ -7,9 +7,8 @@ use grammask_grammar_ir::{Grammar, RuleId};
 use super::error::in_schema;
 use super::format::{JsonSchemaFormat, MemberOrder, Style};
 use super::options::StructuralTagOptions;
-use super::schema_value::SchemaValue;
 use crate::diagnostic::Diagnostics;
-use crate::json_schema::{self, Compiled, Report, SimpleSchema, Spelling, Whitespace};
+use crate::json_schema::{self, Compiled, Report, SimpleSchema, Whitespace};
 
 /// A grammar with rules that stand for JSON Schemas.
 #[derive(Clone, Debug)]
@@ -35,31 +34,20 @@ pub struct EmbeddedSchema {
 /// The content on which the grammar of a schema depends, beside the options.
 #[derive(Clone, Debug)]
 pub(super) struct SchemaContent {
-    schema: SchemaValue,
-    style: Style,
-    key_order: MemberOrder,
-    spelling: Option<Spelling>,
-    max_whitespace: Option<u32>,
-    excludes: Vec<Box<str>>,
+    format: JsonSchemaFormat,
     key: Arc<str>,
 }
 
 impl SchemaContent {
-    pub(super) fn new(it: &JsonSchemaFormat) -> Self {
-        let JsonSchemaFormat { schema, style, key_order, spelling, max_whitespace, excludes, .. } = it;
+    pub(super) fn new(format: &JsonSchemaFormat) -> Self {
+        let JsonSchemaFormat { schema, style, key_order, spelling, max_whitespace, excludes, origin: _ } =
+            format;
         let how = format!("{style:?} {key_order:?} {spelling:?} {max_whitespace:?} {excludes:?} ");
-        Self {
-            key: match schema.text() {
-                Some(text) => (how + text).into(),
-                None => format!("{how}{}", schema.value()).into(),
-            },
-            schema: schema.clone(),
-            style: *style,
-            key_order: *key_order,
-            spelling: *spelling,
-            max_whitespace: *max_whitespace,
-            excludes: excludes.clone(),
-        }
+        let key = match schema.text() {
+            Some(text) => (how + text).into(),
+            None => format!("{how}{}", schema.value()).into(),
+        };
+        Self { format: format.clone(), key }
     }
 
     pub(super) fn key(&self) -> &Arc<str> {
@@ -76,17 +64,17 @@ impl SchemaContent {
         prefix: &str,
     ) -> Result<Compiled, Diagnostics> {
         let mut options = options.json_schema.clone();
-        if self.key_order == MemberOrder::Any {
+        if self.format.key_order == MemberOrder::Any {
             options = options.key_order(json_schema::KeyOrder::Any);
         }
-        if let Some(spelling) = self.spelling {
+        if let Some(spelling) = self.format.spelling {
             options = options.spelling(spelling);
         }
-        if let Some(max) = self.max_whitespace {
+        if let Some(max) = self.format.max_whitespace {
             options.whitespace = Whitespace::Free { max_run: Some(max) };
         }
-        let (schema, syntax) = (self.schema.value(), self.style.written());
-        json_schema::compile_within(schema, &options, syntax, &self.excludes, &mut 0)
+        let (schema, syntax) = (self.format.schema.value(), self.format.style.written());
+        json_schema::compile_within(schema, &options, syntax, &self.format.excludes, &mut 0)
             .map_err(|error| (*in_schema(error, prefix)).into())
     }
 }
@@ -110,8 +98,8 @@ impl EmbeddedSchema {
     /// The facts about the [grammar](Self::compile) before it is written, if one look at the schema is
     /// enough.
     pub fn simple_schema(&self, options: &StructuralTagOptions) -> Option<SimpleSchema> {
-        let SchemaContent { schema, style, key_order, spelling, max_whitespace: _, excludes, key: _ } =
-            &self.content;
+        let JsonSchemaFormat { schema, style, key_order, spelling, max_whitespace: _, excludes, origin: _ } =
+            &self.content.format;
         let is_plain = *style == Style::Json
             && *key_order == MemberOrder::Declared
             && spelling.is_none()

@@ -8,7 +8,7 @@ use grammask_grammar_ir::TokenRef;
 use super::schema_value::SchemaValue;
 use super::styles::{markup, notation};
 use crate::json_schema::Spelling;
-use crate::json_schema::value_syntax::ValueSyntax;
+use crate::json_schema::value_syntax::ValueSyntax::{self, Json, Markup, Notation};
 
 /// The form of a part of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) enum Format {
     /// Free text in which triggers start tags.
     TriggeredTags(TriggeredTags),
     /// Tokens in which trigger tokens start tags.
-    TokenTriggeredTags(TokenTriggeredTags),
+    TokenTriggeredTags(TriggeredTags<TokenRef>),
     /// Tags with a separator between them.
     TagsWithSeparator(TagsWithSeparator),
     /// Nothing or the content once.
@@ -46,7 +46,7 @@ pub(crate) enum Format {
     /// Free text in which strings start formats.
     Dispatch(Dispatch),
     /// Tokens in which tokens start formats.
-    TokenDispatch(TokenDispatch),
+    TokenDispatch(Dispatch<TokenRef>),
     /// One token.
     Token(TokenRef),
     /// One token that is none of these.
@@ -109,54 +109,39 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    pub(crate) const ALL: [(&'static str, Self); 18] = [
-        ("json", Self::Json),
-        ("qwen_xml", Self::QwenXml),
-        ("seed_xml", Self::SeedXml),
-        ("minimax_xml", Self::MinimaxXml),
-        ("minimax_m3_xml", Self::MinimaxM3Xml),
-        ("deepseek_xml", Self::DeepseekXml),
-        ("deepseek_v4_1_xml", Self::DeepseekV41Xml),
-        ("glm_xml", Self::GlmXml),
-        ("hy_3_xml", Self::Hy3Xml),
-        ("kimi_k3_xml", Self::KimiK3Xml),
-        ("cohere_xml", Self::CohereXml),
-        ("step_3_xml", Self::Step3Xml),
-        ("atem_xml", Self::AtemXml),
-        ("minicpm_xml", Self::MinicpmXml),
-        ("pythonic", Self::Pythonic),
-        ("olmo_3", Self::Olmo3),
-        ("gemma_3", Self::Gemma3),
-        ("gemma_4", Self::Gemma4),
+    /// The name of each style, and how values are written in it.
+    pub(crate) const ALL: [(&'static str, Self, ValueSyntax); 18] = [
+        ("json", Self::Json, Json),
+        ("qwen_xml", Self::QwenXml, Markup(&markup::QWEN)),
+        ("seed_xml", Self::SeedXml, Markup(&markup::SEED)),
+        ("minimax_xml", Self::MinimaxXml, Markup(&markup::MINIMAX)),
+        ("minimax_m3_xml", Self::MinimaxM3Xml, Markup(&markup::MINIMAX_M3)),
+        ("deepseek_xml", Self::DeepseekXml, Markup(&markup::DEEPSEEK)),
+        ("deepseek_v4_1_xml", Self::DeepseekV41Xml, Markup(&markup::DEEPSEEK_V4_1)),
+        ("glm_xml", Self::GlmXml, Markup(&markup::GLM)),
+        ("hy_3_xml", Self::Hy3Xml, Markup(&markup::HY_3)),
+        ("kimi_k3_xml", Self::KimiK3Xml, Markup(&markup::KIMI_K3)),
+        ("cohere_xml", Self::CohereXml, Markup(&markup::COHERE)),
+        ("step_3_xml", Self::Step3Xml, Markup(&markup::STEP_3)),
+        ("atem_xml", Self::AtemXml, Markup(&markup::ATEM)),
+        ("minicpm_xml", Self::MinicpmXml, Markup(&markup::MINICPM)),
+        ("pythonic", Self::Pythonic, Notation(&notation::PYTHONIC)),
+        ("olmo_3", Self::Olmo3, Notation(&notation::OLMO_3)),
+        ("gemma_3", Self::Gemma3, Notation(&notation::GEMMA_3)),
+        ("gemma_4", Self::Gemma4, Notation(&notation::GEMMA_4)),
     ];
 
+    fn row(self) -> (&'static str, Self, ValueSyntax) {
+        Self::ALL.into_iter().find(|(_, style, _)| *style == self).unwrap_or(Self::ALL[0])
+    }
+
     pub(crate) fn name(self) -> &'static str {
-        let named = Self::ALL.iter().find(|(_, style)| *style == self);
-        named.map_or("json", |(name, _)| name)
+        self.row().0
     }
 
     /// How values are written.
     pub(crate) fn written(self) -> ValueSyntax {
-        match self {
-            Style::Json => ValueSyntax::Json,
-            Style::QwenXml => ValueSyntax::Markup(&markup::QWEN),
-            Style::SeedXml => ValueSyntax::Markup(&markup::SEED),
-            Style::MinimaxXml => ValueSyntax::Markup(&markup::MINIMAX),
-            Style::MinimaxM3Xml => ValueSyntax::Markup(&markup::MINIMAX_M3),
-            Style::DeepseekXml => ValueSyntax::Markup(&markup::DEEPSEEK),
-            Style::DeepseekV41Xml => ValueSyntax::Markup(&markup::DEEPSEEK_V4_1),
-            Style::GlmXml => ValueSyntax::Markup(&markup::GLM),
-            Style::Hy3Xml => ValueSyntax::Markup(&markup::HY_3),
-            Style::KimiK3Xml => ValueSyntax::Markup(&markup::KIMI_K3),
-            Style::CohereXml => ValueSyntax::Markup(&markup::COHERE),
-            Style::Step3Xml => ValueSyntax::Markup(&markup::STEP_3),
-            Style::AtemXml => ValueSyntax::Markup(&markup::ATEM),
-            Style::MinicpmXml => ValueSyntax::Markup(&markup::MINICPM),
-            Style::Pythonic => ValueSyntax::Notation(&notation::PYTHONIC),
-            Style::Olmo3 => ValueSyntax::Notation(&notation::OLMO_3),
-            Style::Gemma3 => ValueSyntax::Notation(&notation::GEMMA_3),
-            Style::Gemma4 => ValueSyntax::Notation(&notation::GEMMA_4),
-        }
+        self.row().2
     }
 }
 
@@ -240,21 +225,12 @@ impl End {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TriggeredTags {
-    pub(crate) triggers: Vec<Box<str>>,
+pub(crate) struct TriggeredTags<T = Box<str>> {
+    pub(crate) triggers: Vec<T>,
     pub(crate) tags: Vec<Tag>,
     pub(crate) minimum: Minimum,
     pub(crate) after_match: AfterMatch,
-    pub(crate) excludes: Vec<Box<str>>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TokenTriggeredTags {
-    pub(crate) triggers: Vec<TokenRef>,
-    pub(crate) tags: Vec<Tag>,
-    pub(crate) minimum: Minimum,
-    pub(crate) after_match: AfterMatch,
-    pub(crate) excludes: Vec<TokenRef>,
+    pub(crate) excludes: Vec<T>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -273,17 +249,10 @@ pub(crate) struct Repeat {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Dispatch {
-    pub(crate) rules: Vec<(Box<str>, Format)>,
+pub(crate) struct Dispatch<T = Box<str>> {
+    pub(crate) rules: Vec<(T, Format)>,
     pub(crate) after_match: AfterMatch,
-    pub(crate) excludes: Vec<Box<str>>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TokenDispatch {
-    pub(crate) rules: Vec<(TokenRef, Format)>,
-    pub(crate) after_match: AfterMatch,
-    pub(crate) excludes: Vec<TokenRef>,
+    pub(crate) excludes: Vec<T>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -19,7 +19,7 @@ use super::embedded_schema::{EmbeddedSchema, GrammarSkeleton, SchemaContent};
 use super::error::first;
 use super::format::{
     AfterMatch, AnyText, AnyTokens, Begin, Dispatch, End, Format, JsonSchemaFormat, Minimum, Tag,
-    TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
+    TagsWithSeparator, TriggeredTags,
 };
 use super::options::StructuralTagOptions;
 use super::place::{Place, embedded, grammar_error, unsupported};
@@ -547,7 +547,7 @@ impl<'o> FormatLowering<'o> {
 
     fn token_triggered_tags(
         &mut self,
-        it: &TokenTriggeredTags,
+        it: &TriggeredTags<TokenRef>,
         end: Option<&TokenRef>,
         place: &Place<'_>,
     ) -> Result<ExprId> {
@@ -628,7 +628,7 @@ impl<'o> FormatLowering<'o> {
         self.dispatched(dispatch, &it.excludes, &[], place)
     }
 
-    fn token_dispatch(&mut self, it: &TokenDispatch, place: &Place<'_>) -> Result<ExprId> {
+    fn token_dispatch(&mut self, it: &Dispatch<TokenRef>, place: &Place<'_>) -> Result<ExprId> {
         let at = place.key("rules");
         let mut rules = Vec::with_capacity(it.rules.len());
         for (index, (trigger, content)) in it.rules.iter().enumerate() {

@@ -9,7 +9,7 @@ use super::error::shortened;
 use super::fields::Fields;
 use super::format::{
     AfterMatch, AnyText, AnyTokens, Begin, Dispatch, End, Format, JsonSchemaFormat, MemberOrder, Minimum,
-    Repeat, Style, Tag, TagsWithSeparator, TokenDispatch, TokenTriggeredTags, TriggeredTags,
+    Repeat, Style, Tag, TagsWithSeparator, TriggeredTags,
 };
 use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
@@ -65,7 +65,7 @@ pub(super) fn format(value: &JsonValue, place: &Place<'_>) -> Result<Format> {
         "json_schema" => json_schema(&mut fields)?,
         "qwen_xml_parameter" => {
             let schema = schema(&mut fields)?;
-            Format::JsonSchema(schema_format(schema, Style::QwenXml))
+            Format::JsonSchema(JsonSchemaFormat::new(schema, Style::QwenXml))
         }
         "grammar" => Format::Grammar(fields.full_text("grammar", "Grammar")?.into()),
         "regex" => Format::Regex(fields.full_text("pattern", "Regex format's pattern")?.into()),
@@ -144,21 +144,16 @@ fn schema_field(fields: &mut Fields<'_>, key: &'static str) -> Result<SchemaValu
     }
 }
 
-/// The format of a schema that was read.
-pub(super) fn schema_format(schema: SchemaValue, style: Style) -> JsonSchemaFormat {
-    JsonSchemaFormat::new(schema, style)
-}
-
 fn json_schema(fields: &mut Fields<'_>) -> Result<Format> {
     let schema = schema(fields)?;
     let style = match fields.optional("style") {
         None => Style::Json,
         Some(value) => {
             match value.as_str().and_then(|name| Style::ALL.iter().find(|known| known.0 == name)) {
-                Some(&(_, style)) => style,
+                Some(&(_, style, _)) => style,
                 None => {
                     let names: Vec<String> =
-                        Style::ALL.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+                        Style::ALL.iter().map(|(name, ..)| format!("\"{name}\"")).collect();
                     let message = format!("style must be {}", names.join(", "));
                     return Err(malformed(&fields.place("style"), message, "write one of these"));
                 }
@@ -186,12 +181,11 @@ fn json_schema(fields: &mut Fields<'_>) -> Result<Format> {
     };
     let excludes = fields.full_texts("excludes")?;
     Ok(Format::JsonSchema(JsonSchemaFormat {
-        style,
         key_order: order,
         spelling,
         max_whitespace,
         excludes,
-        ..schema_format(schema, style)
+        ..JsonSchemaFormat::new(schema, style)
     }))
 }
 
@@ -323,8 +317,8 @@ fn triggered_tags(fields: &mut Fields<'_>) -> Result<Format> {
 }
 
 fn token_triggered_tags(fields: &mut Fields<'_>) -> Result<Format> {
-    let tokens = fields.tokens("trigger_tokens")?;
-    if tokens.is_empty() {
+    let triggers = fields.tokens("trigger_tokens")?;
+    if triggers.is_empty() {
         return Err(malformed(
             &fields.place("trigger_tokens"),
             "Token triggered tags format's trigger_tokens must be non-empty",
@@ -335,14 +329,8 @@ fn token_triggered_tags(fields: &mut Fields<'_>) -> Result<Format> {
     let (minimum, after_match) = bounds(fields)?;
     let excludes = fields.tokens("exclude_tokens")?;
     let place = fields.place("tags");
-    triggers::check_tokens(&tokens, &tags, &excludes, &place, &fields.place("exclude_tokens"))?;
-    Ok(Format::TokenTriggeredTags(TokenTriggeredTags {
-        triggers: tokens,
-        tags,
-        minimum,
-        after_match,
-        excludes,
-    }))
+    triggers::check_tokens(&triggers, &tags, &excludes, &place, &fields.place("exclude_tokens"))?;
+    Ok(Format::TokenTriggeredTags(TriggeredTags { triggers, tags, minimum, after_match, excludes }))
 }
 
 fn tags_with_separator(fields: &mut Fields<'_>) -> Result<Format> {
@@ -421,5 +409,5 @@ fn token_dispatch(fields: &mut Fields<'_>) -> Result<Format> {
         let message = "an excluded token is a trigger";
         return Err(malformed(&place.index(index), message, "leave it out of `exclude_tokens`"));
     }
-    Ok(Format::TokenDispatch(TokenDispatch { rules, after_match, excludes }))
+    Ok(Format::TokenDispatch(Dispatch { rules, after_match, excludes }))
 }
