@@ -77,11 +77,7 @@ pub(super) fn lone_schema(format: &Format) -> Option<EmbeddedSchema> {
 pub(super) fn content_and_end(tag: &Tag, options: &StructuralTagOptions) -> Result<GrammarSkeleton> {
     let mut lowering = FormatLowering::new(options, SchemaPlacement::Separate);
     let place = Place::root("", usize::MAX);
-    let root = lowering.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
-    let body = lowering.terminated(&tag.content, &tag.end, &place)?;
-    lowering.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
-    let builder = std::mem::take(&mut lowering.builder);
-    let grammar = builder.finish(root).map_err(|error| grammar_error(&place, &error))?;
+    let grammar = lowering.rooted(&place, |this| this.terminated(&tag.content, &tag.end, &place))?;
     Ok(lowering.skeleton(grammar))
 }
 
@@ -147,11 +143,19 @@ impl<'o> FormatLowering<'o> {
 
     fn run(&mut self, format: &Format) -> Result<Grammar> {
         let place = Place::root("/format", usize::MAX);
-        let root = self.builder.declare("root").map_err(|error| grammar_error(&place, &error))?;
-        let body = self.format(format, &place)?;
-        self.builder.define(root, body).map_err(|error| grammar_error(&place, &error))?;
-        let builder = std::mem::take(&mut self.builder);
-        builder.finish(root).map_err(|error| grammar_error(&place, &error))
+        self.rooted(&place, |this| this.format(format, &place))
+    }
+
+    /// The grammar whose root has this body.
+    fn rooted(
+        &mut self,
+        place: &Place<'_>,
+        body: impl FnOnce(&mut Self) -> Result<ExprId>,
+    ) -> Result<Grammar> {
+        let root = self.builder.declare("root").map_err(|error| grammar_error(place, &error))?;
+        let body = body(self)?;
+        self.builder.define(root, body).map_err(|error| grammar_error(place, &error))?;
+        std::mem::take(&mut self.builder).finish(root).map_err(|error| grammar_error(place, &error))
     }
 
     /// A grammar with rules that stand for the schemas that were met.
@@ -168,11 +172,11 @@ impl<'o> FormatLowering<'o> {
             Format::AnyTokens(tokens) => Ok(self.any_tokens(tokens, None)),
             Format::ExcludeToken(excluded) => Ok(self.builder.exclude_token(excluded.iter().cloned())),
             Format::Sequence(elements) => {
-                let parts = self.all(elements, place)?;
+                let parts = self.each(elements, &place.key("elements"), Self::format)?;
                 Ok(self.builder.sequence(parts))
             }
             Format::Or(elements) => {
-                let parts = self.all(elements, place)?;
+                let parts = self.each(elements, &place.key("elements"), Self::format)?;
                 Ok(self.builder.choice(parts))
             }
             Format::Optional(content) => {
@@ -203,13 +207,14 @@ impl<'o> FormatLowering<'o> {
         }
     }
 
-    fn all(&mut self, elements: &[Format], place: &Place<'_>) -> Result<Vec<ExprId>> {
-        let at = place.key("elements");
-        let mut parts = Vec::with_capacity(elements.len());
-        for (index, element) in elements.iter().enumerate() {
-            parts.push(self.format(element, &at.index(index))?);
-        }
-        Ok(parts)
+    /// The expression of each item of a list.
+    fn each<T>(
+        &mut self,
+        items: &[T],
+        list: &Place<'_>,
+        mut lower: impl FnMut(&mut Self, &T, &Place<'_>) -> Result<ExprId>,
+    ) -> Result<Vec<ExprId>> {
+        items.iter().enumerate().map(|(index, item)| lower(self, item, &list.index(index))).collect()
     }
 
     /// The content of a tag and its end.
@@ -229,22 +234,17 @@ impl<'o> FormatLowering<'o> {
             }
             (Format::Sequence(elements), _) if Format::only_last_meets(elements, end) => {
                 let at = place.key("elements");
-                let mut parts = Vec::with_capacity(elements.len());
-                for (index, element) in elements.iter().enumerate() {
-                    let place = at.index(index);
-                    parts.push(match index + 1 == elements.len() {
-                        true => self.terminated(element, end, &place)?,
-                        false => self.format(element, &place)?,
-                    });
+                let others = elements.len().saturating_sub(1);
+                let mut parts = self.each(&elements[..others], &at, Self::format)?;
+                if let Some(last) = elements.last() {
+                    parts.push(self.terminated(last, end, &at.index(others))?);
                 }
                 Ok(self.builder.sequence(parts))
             }
             (Format::Or(elements), _) if format.is_unlimited() => {
                 let at = place.key("elements");
-                let mut parts = Vec::with_capacity(elements.len());
-                for (index, element) in elements.iter().enumerate() {
-                    parts.push(self.terminated(element, end, &at.index(index))?);
-                }
+                let parts =
+                    self.each(elements, &at, |this, element, place| this.terminated(element, end, place))?;
                 Ok(self.builder.choice(parts))
             }
             // Nothing or text that ends: written out, so that the text is read with its end.
@@ -294,8 +294,7 @@ impl<'o> FormatLowering<'o> {
             let Some(most) = text.max_tokens else { return Ok(body) };
             // The ends are no part of what is counted.
             let Some(max_tokens) = NonZeroU32::new(most) else { return Ok(this.builder.empty()) };
-            let rule = this.builder.declare_fresh("text").map_err(|error| grammar_error(place, &error))?;
-            this.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+            let rule = this.fresh("text", body, place)?;
             this.builder
                 .set_options(rule, RuleOptions { max_tokens: Some(max_tokens), ..RuleOptions::default() });
             Ok(this.builder.rule(rule))
@@ -456,36 +455,57 @@ impl<'o> FormatLowering<'o> {
     }
 
     fn tags(&mut self, tags: &[Tag], place: &Place<'_>) -> Result<Vec<ExprId>> {
-        let at = place.key("tags");
-        let mut exprs = Vec::with_capacity(tags.len());
-        for (index, tag) in tags.iter().enumerate() {
-            exprs.push(self.tag(tag, &at.index(index))?);
-        }
-        Ok(exprs)
+        self.each(tags, &place.key("tags"), Self::tag)
     }
 
     fn triggered_tags(&mut self, it: &TriggeredTags, ends: &[Box<str>], place: &Place<'_>) -> Result<ExprId> {
+        // In a frame, a rule stands for all tags of the one trigger.
+        let mut gap = None;
         if let [trigger] = &*it.triggers {
             let extent = match it.minimum {
                 Minimum::Zero => TagExtent::AfterTrigger(trigger.clone()),
                 Minimum::One => TagExtent::AfterWrittenTrigger(trigger.clone()),
             };
-            if let Some(tag) = self.gap(&extent, place)? {
-                return self.triggered_gap(it, tag, ends, place);
-            }
+            gap = self.gap(&extent, place)?.map(|tag| (trigger, tag));
         }
         let first = match it.minimum {
             Minimum::Zero => None,
             Minimum::One => {
-                let tags = self.tags(&it.tags, place)?;
-                let one = self.builder.choice(tags);
+                let one = match gap {
+                    Some((trigger, tag)) => {
+                        let trigger = self.literal(trigger);
+                        self.builder.sequence([trigger, tag])
+                    }
+                    None => {
+                        let tags = self.tags(&it.tags, place)?;
+                        self.builder.choice(tags)
+                    }
+                };
                 if it.after_match == AfterMatch::Stop {
                     return Ok(self.with_end(one, ends));
                 }
-                Some(self.as_rule("tags", one, place)?)
+                Some(if gap.is_none() { self.as_rule("tags", one, place)? } else { one })
             }
         };
         let mut dispatch = TagDispatch::new().after(after(it.after_match));
+        match gap {
+            Some((trigger, tag)) => dispatch.triggers.push((Pattern::from(&**trigger), tag)),
+            None => self.add_triggers(&mut dispatch, it, place)?,
+        }
+        let rest = self.dispatched(dispatch, &it.excludes, ends, place)?;
+        Ok(match first {
+            Some(first) => self.builder.sequence([first, rest]),
+            None => rest,
+        })
+    }
+
+    /// The triggers, with the tags that begin with them.
+    fn add_triggers(
+        &mut self,
+        dispatch: &mut TagDispatch,
+        it: &TriggeredTags,
+        place: &Place<'_>,
+    ) -> Result<()> {
         let at = place.key("tags");
         // The tags of each trigger, and what comes after it.
         let mut tags: Vec<Vec<(usize, &Tag, &str)>> = vec![Vec::new(); it.triggers.len()];
@@ -510,39 +530,7 @@ impl<'o> FormatLowering<'o> {
                 dispatch.triggers.push((Pattern::from(&**trigger), body));
             }
         }
-        let rest = self.dispatched(dispatch, &it.excludes, ends, place)?;
-        Ok(match first {
-            Some(first) => self.builder.sequence([first, rest]),
-            None => rest,
-        })
-    }
-
-    /// As [`triggered_tags`](Self::triggered_tags) with one trigger, after which some expression stands for
-    /// all tags.
-    fn triggered_gap(
-        &mut self,
-        it: &TriggeredTags,
-        tag: ExprId,
-        ends: &[Box<str>],
-        place: &Place<'_>,
-    ) -> Result<ExprId> {
-        let first = match (it.minimum, &*it.triggers) {
-            (Minimum::One, [trigger]) => {
-                let trigger = self.literal(trigger);
-                Some(self.builder.sequence([trigger, tag]))
-            }
-            _ => None,
-        };
-        if let (Some(first), AfterMatch::Stop) = (first, it.after_match) {
-            return Ok(self.with_end(first, ends));
-        }
-        let mut dispatch = TagDispatch::new().after(after(it.after_match));
-        dispatch.triggers.extend(it.triggers.iter().map(|trigger| (Pattern::from(&**trigger), tag)));
-        let rest = self.dispatched(dispatch, &it.excludes, ends, place)?;
-        Ok(match first {
-            Some(first) => self.builder.sequence([first, rest]),
-            None => rest,
-        })
+        Ok(())
     }
 
     fn token_triggered_tags(
@@ -619,23 +607,21 @@ impl<'o> FormatLowering<'o> {
 
     fn dispatch(&mut self, it: &Dispatch, place: &Place<'_>) -> Result<ExprId> {
         let mut dispatch = TagDispatch::new().after(after(it.after_match));
-        let at = place.key("rules");
-        for (index, (trigger, content)) in it.rules.iter().enumerate() {
-            let at_rule = at.index(index);
-            let body = self.format(content, &at_rule.index(1))?;
-            dispatch.triggers.push((Pattern::from(&**trigger), body));
-        }
+        let rules = self.rules(&it.rules, place)?;
+        dispatch.triggers.extend(rules.into_iter().map(|(trigger, body)| (Pattern::from(&*trigger), body)));
         self.dispatched(dispatch, &it.excludes, &[], place)
     }
 
     fn token_dispatch(&mut self, it: &Dispatch<TokenRef>, place: &Place<'_>) -> Result<ExprId> {
-        let at = place.key("rules");
-        let mut rules = Vec::with_capacity(it.rules.len());
-        for (index, (trigger, content)) in it.rules.iter().enumerate() {
-            let at_rule = at.index(index);
-            rules.push((trigger.clone(), self.format(content, &at_rule.index(1))?));
-        }
+        let rules = self.rules(&it.rules, place)?;
         Ok(self.builder.token_tag_dispatch(&rules, &it.excludes, after(it.after_match)))
+    }
+
+    fn rules<T: Clone>(&mut self, all: &[(T, Format)], place: &Place<'_>) -> Result<Vec<(T, ExprId)>> {
+        let bodies = self.each(all, &place.key("rules"), |this, (_, content), place| {
+            this.format(content, &place.index(1))
+        })?;
+        Ok(all.iter().map(|(trigger, _)| trigger.clone()).zip(bodies).collect())
     }
 
     /// The rule that stands for the tags, where a frame is made.
@@ -647,10 +633,8 @@ impl<'o> FormatLowering<'o> {
                 return Err(unsupported(place, "a second list of tags", "write one"));
             }
             Gap::Expected => {
-                let rule =
-                    self.builder.declare_fresh("tags").map_err(|error| grammar_error(place, &error))?;
                 let body = self.builder.literal("tags");
-                self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+                let rule = self.fresh("tags", body, place)?;
                 self.gap = Gap::Placed { rule, extent: extent.clone() };
                 rule
             }
@@ -660,9 +644,15 @@ impl<'o> FormatLowering<'o> {
 
     /// A reference to a new rule with the body, for what is mentioned twice.
     fn as_rule(&mut self, name: &str, body: ExprId, place: &Place<'_>) -> Result<ExprId> {
+        let rule = self.fresh(name, body, place)?;
+        Ok(self.builder.rule(rule))
+    }
+
+    /// A new rule with the body.
+    fn fresh(&mut self, name: &str, body: ExprId, place: &Place<'_>) -> Result<RuleId> {
         let rule = self.builder.declare_fresh(name).map_err(|error| grammar_error(place, &error))?;
         self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
-        Ok(self.builder.rule(rule))
+        Ok(rule)
     }
 
     fn json_schema(&mut self, it: &JsonSchemaFormat, place: &Place<'_>) -> Result<ExprId> {
@@ -691,10 +681,8 @@ impl<'o> FormatLowering<'o> {
                 self.append(&grammar, place)?
             }
             SchemaPlacement::Separate => {
-                let rule =
-                    self.builder.declare_fresh("schema").map_err(|error| grammar_error(place, &error))?;
                 let body = self.builder.literal("schema");
-                self.builder.define(rule, body).map_err(|error| grammar_error(place, &error))?;
+                let rule = self.fresh("schema", body, place)?;
                 self.separate.push(content.at(rule, prefix.into()));
                 self.builder.rule(rule)
             }
