@@ -1,141 +1,53 @@
 //! Finding the text of the value at a JSON pointer.
 //!
 //! A JSON parser into a tree forgets where values stood, so this scans the text. It is only used to show a
-//! place to a person: on text that is not JSON it finds nothing, and it checks no more than it must.
+//! place to a person, so it checks no more than it must.
 
 use grammask_grammar_ir::Span;
+
+use crate::json::scan::{after_space, string_end, value_end};
 
 /// The bytes of the value at `pointer` in the JSON text `source`. The last of equal keys counts, as in
 /// `serde_json`.
 pub(super) fn locate(source: &str, pointer: &str) -> Option<Span> {
-    let mut scanner = JsonScanner { source, position: 0 };
-    scanner.whitespace();
-    if !pointer.is_empty() {
-        for segment in pointer.strip_prefix('/')?.split('/') {
-            scanner.descend(&segment.replace("~1", "/").replace("~0", "~"))?;
-        }
+    let bytes = source.as_bytes();
+    let mut start = after_space(bytes, 0);
+    let mut segments = pointer.split('/');
+    if segments.next() != Some("") {
+        return None;
     }
-    let start = scanner.position;
-    scanner.value()?;
-    Some(Span::new(start, scanner.position))
+    for segment in segments {
+        start = descend(source, start, &segment.replace("~1", "/").replace("~0", "~"))?;
+    }
+    Some(Span::new(start, value_end(bytes, start)?))
 }
 
-struct JsonScanner<'s> {
-    source: &'s str,
-    position: usize,
+/// The start of the value under a name or an index in the object or array that begins here.
+fn descend(source: &str, begin: usize, wanted: &str) -> Option<usize> {
+    let bytes = source.as_bytes();
+    if let Some(mut at) = after_mark(bytes, begin, b'[') {
+        for _ in 0..wanted.parse::<usize>().ok()? {
+            at = after_mark(bytes, value_end(bytes, at)?, b',')?;
+        }
+        return Some(at);
+    }
+    let mut found = None;
+    let mut next = after_mark(bytes, begin, b'{');
+    while let Some(at) = next.filter(|&at| bytes.get(at) == Some(&b'"')) {
+        let end = string_end(bytes, at)?;
+        let value = after_mark(bytes, end, b':')?;
+        if serde_json::from_str::<String>(source.get(at..end)?).is_ok_and(|name| name == wanted) {
+            found = Some(value);
+        }
+        next = after_mark(bytes, value_end(bytes, value)?, b',');
+    }
+    found
 }
 
-impl<'s> JsonScanner<'s> {
-    fn peek(&self) -> Option<u8> {
-        self.source.as_bytes().get(self.position).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then(|| self.position += 1)
-    }
-
-    fn whitespace(&mut self) {
-        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-            self.position += 1;
-        }
-    }
-
-    /// Moves from the start of an object or array to the start of one of its members.
-    fn descend(&mut self, segment: &str) -> Option<()> {
-        match self.peek()? {
-            b'{' => self.descend_object(segment),
-            b'[' => self.descend_array(segment.parse().ok()?),
-            _ => None,
-        }
-    }
-
-    fn descend_object(&mut self, wanted: &str) -> Option<()> {
-        self.eat(b'{')?;
-        let mut found = None;
-        loop {
-            self.whitespace();
-            if self.peek()? == b'}' {
-                break;
-            }
-            let key = self.string()?;
-            self.whitespace();
-            self.eat(b':')?;
-            self.whitespace();
-            if serde_json::from_str::<String>(key).is_ok_and(|key| key == wanted) {
-                found = Some(self.position);
-            }
-            self.value()?;
-            self.whitespace();
-            if self.eat(b',').is_none() {
-                break;
-            }
-        }
-        self.position = found?;
-        Some(())
-    }
-
-    fn descend_array(&mut self, index: usize) -> Option<()> {
-        self.eat(b'[')?;
-        self.whitespace();
-        for _ in 0..index {
-            self.value()?;
-            self.whitespace();
-            self.eat(b',')?;
-            self.whitespace();
-        }
-        (self.peek()? != b']').then_some(())
-    }
-
-    /// Skips one string and returns it with its quotes.
-    fn string(&mut self) -> Option<&'s str> {
-        let start = self.position;
-        self.eat(b'"')?;
-        loop {
-            match self.peek()? {
-                b'"' => break,
-                b'\\' => self.position += 2,
-                _ => self.position += 1,
-            }
-        }
-        self.position += 1;
-        self.source.get(start..self.position)
-    }
-
-    /// Skips one value. Brackets are counted, not parsed, so that depth costs nothing.
-    fn value(&mut self) -> Option<()> {
-        let mut depth = 0_usize;
-        loop {
-            match self.peek()? {
-                b'"' => {
-                    self.string()?;
-                }
-                b'{' | b'[' => {
-                    depth += 1;
-                    self.position += 1;
-                }
-                b'}' | b']' => {
-                    depth = depth.checked_sub(1)?;
-                    self.position += 1;
-                }
-                b',' | b':' if depth > 0 => self.position += 1,
-                byte if byte.is_ascii_whitespace() => self.position += 1,
-                byte if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.') => self.scalar(),
-                _ => return None,
-            }
-            if depth == 0 {
-                return Some(());
-            }
-        }
-    }
-
-    fn scalar(&mut self) {
-        while self
-            .peek()
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
-        {
-            self.position += 1;
-        }
-    }
+/// The first place after this mark that is not whitespace, if the mark is next.
+fn after_mark(bytes: &[u8], at: usize, mark: u8) -> Option<usize> {
+    let at = after_space(bytes, at);
+    (bytes.get(at) == Some(&mark)).then(|| after_space(bytes, at + 1))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 mod error;
 pub(crate) mod borrowed;
 mod parse;
+pub(crate) mod scan;
 mod value;
 
 pub use error::JsonError;

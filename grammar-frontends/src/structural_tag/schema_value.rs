@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use super::scan::string_end;
 use crate::json::JsonValue;
+use crate::json::scan::string_end;
 use crate::json_schema::{SimpleSchema, estimate, estimate_value};
 
 /// A schema, as it was read or as it is in a document. Simple ones are read when their value is asked for: most are not.

@@ -14,14 +14,13 @@ use std::borrow::Cow;
 use super::format::{Begin, End, Format};
 use super::options::{MAX_NESTING, StructuralTagOptions};
 use super::place::Place;
-use super::scan::{
-    WithoutSchemas, after_space, find_tags, has_tags, max_depth, object_end, take_out_schemas,
-};
+use super::scan::{WithoutSchemas, find_tags, has_tags, max_depth, take_out_schemas};
 use super::schema_value::SchemaValue;
 use super::tag::StructuralTag;
 use super::tag_parts::{TagArm, TagContent, TagExtent, TagTemplate, TagText};
 use super::{lower, read};
 use crate::json::JsonValue;
+use crate::json::scan::{after_space, object_end};
 
 /// A document whose list of tags was cut out.
 #[derive(Clone, Debug, PartialEq)]
