@@ -8,7 +8,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use crate::json_schema::document::ids::Draft;
 use crate::json_schema::options::Numbers;
-use crate::json_schema::sets::decimal::Decimal;
+use crate::json_schema::sets::decimal::{Decimal, decrement, increment};
 use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind};
 
 /// Builds expressions of digits.
@@ -662,35 +662,6 @@ fn count(length: usize) -> u32 {
 
 fn is_less(left: &[u8], right: &[u8]) -> bool {
     left.len().cmp(&right.len()).then_with(|| left.cmp(right)).is_lt()
-}
-
-fn increment(digits: &[u8]) -> Vec<u8> {
-    let mut digits = digits.to_vec();
-    for digit in digits.iter_mut().rev() {
-        if *digit < 9 {
-            *digit += 1;
-            return digits;
-        }
-        *digit = 0;
-    }
-    digits.insert(0, 1);
-    digits
-}
-
-/// One less; only for numbers above zero.
-fn decrement(digits: &[u8]) -> Vec<u8> {
-    let mut digits = digits.to_vec();
-    for digit in digits.iter_mut().rev() {
-        if *digit > 0 {
-            *digit -= 1;
-            break;
-        }
-        *digit = 9;
-    }
-    if digits.len() > 1 && digits[0] == 0 {
-        digits.remove(0);
-    }
-    digits
 }
 
 /// The digits before the point, with the sign.

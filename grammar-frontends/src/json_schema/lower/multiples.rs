@@ -20,8 +20,8 @@ use super::lowering::SchemaLowering;
 use super::remainders::Residues;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
-use crate::json_schema::sets::decimal::{Decimal, Divisor};
-use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind, NumberShape};
+use crate::json_schema::sets::decimal::{Decimal, Divisor, greatest_common_divisor};
+use crate::json_schema::sets::number_shape::{Bound, NumberKind, NumberShape};
 
 /// Multiples of a step from 0 to the first whole one that are written out.
 const MAX_FRACTIONS: u64 = 2_000;
@@ -118,14 +118,6 @@ impl Fractions {
     }
 }
 
-fn greatest_common_divisor(left: u64, right: u64) -> u64 {
-    let (mut left, mut right) = (left, right);
-    while right > 0 {
-        (left, right) = (right, left % right);
-    }
-    left
-}
-
 /// A number times a power of ten, without what is left after the point; `None` where it is large.
 fn scaled(value: &Decimal, places: u32) -> Option<i128> {
     if value.written_len() > 30 || places > 6 {
@@ -206,10 +198,7 @@ impl SchemaLowering<'_> {
     /// The step of a shape whose multiples are listed, and how many times it they are at least and at most.
     pub(super) fn counts_of_few(&self, shape: &NumberShape) -> Option<(Divisor, RangeInclusive<i128>)> {
         let (low, high) = (&shape.lower.as_ref()?.value, &shape.upper.as_ref()?.value);
-        let one = Divisor::ONE;
-        let whole = (shape.kind == NumberKind::Integer).then_some(one);
-        let steps = || shape.steps.iter().copied().chain(whole);
-        let step = steps().skip(1).try_fold(steps().next()?, Divisor::least_common_multiple)?;
+        let step = shape.step()?;
         let all = shape.not_steps.iter().try_fold(step, |all, &next| all.least_common_multiple(next));
         let states = |all: Divisor| all.units.saturating_mul(low.written_len().max(high.written_len()) + 2);
         if all.is_some_and(|all| states(all) <= self.normalizer.options.limits.states as u64) {
@@ -259,13 +248,7 @@ impl SchemaLowering<'_> {
         high: Option<&Bound>,
         node: NodeId,
     ) -> Result<Option<ExprId>> {
-        let inside = |value: &Decimal| {
-            let above = *value > low.value || (*value == low.value && low.edge == Edge::Inclusive);
-            let below = high.is_none_or(|high| {
-                *value < high.value || (*value == high.value && high.edge == Edge::Inclusive)
-            });
-            above && below
-        };
+        let interval = NumberShape { lower: Some(low.clone()), upper: high.cloned(), ..NumberShape::any() };
         let first = low.value.floor();
         let last = high.map(|high| high.value.floor());
         let mut values = Vec::new();
@@ -273,7 +256,9 @@ impl SchemaLowering<'_> {
             let digits: String = whole.whole_digits().iter().map(|&digit| char::from(b'0' + digit)).collect();
             let texts =
                 fractions.fractions_after(whole).iter().map(|fraction| format!("0{digits}.{fraction}0"));
-            values.extend(texts.filter_map(|text| Decimal::parse(&text)).filter(inside));
+            values.extend(
+                texts.filter_map(|text| Decimal::parse(&text)).filter(|value| interval.contains(value)),
+            );
         }
         let mut alternatives = Vec::new();
         let mut digits = self.digits(fractions.kind);

@@ -78,12 +78,8 @@ pub(crate) fn count(
     let number = decimal(n, node, keyword, value).ok();
     match number.filter(|number| number.is_integer() && !number.is_negative()) {
         Some(number) => {
-            let digits = if number.written_len() > 20 { vec![] } else { number.whole_digits() };
-            let fits = digits.iter().try_fold(0u64, |sum, &digit| {
-                sum.checked_mul(10).and_then(|sum| sum.checked_add(u64::from(digit)))
-            });
-            let huge = number.written_len() > 20;
-            Ok(Some(fits.filter(|_| !huge).unwrap_or(u64::MAX)))
+            let fits = number.to_integer().and_then(|number| u64::try_from(number).ok());
+            Ok(Some(fits.unwrap_or(u64::MAX)))
         }
         None => Err(n.malformed(node, keyword, "a whole number that is not negative")),
     }

@@ -138,7 +138,7 @@ impl Decimal {
     }
 
     /// A whole number of at most 38 digits.
-    fn to_integer(&self) -> Option<i128> {
+    pub(crate) fn to_integer(&self) -> Option<i128> {
         if self.exponent > 38 {
             return None;
         }
@@ -154,27 +154,10 @@ impl Decimal {
 
     /// The next whole number; only for whole numbers.
     pub(crate) fn plus_one(&self) -> Self {
-        let mut digits = self.whole_digits();
-        if self.negative {
-            // A negative whole number is not zero, so there is a digit to borrow from.
-            for digit in digits.iter_mut().rev() {
-                if *digit > 0 {
-                    *digit -= 1;
-                    break;
-                }
-                *digit = 9;
-            }
-            return Self::from_parts(true, digits, 0);
-        }
-        for digit in digits.iter_mut().rev() {
-            if *digit < 9 {
-                *digit += 1;
-                return Self::from_parts(false, digits, 0);
-            }
-            *digit = 0;
-        }
-        digits.insert(0, 1);
-        Self::from_parts(false, digits, 0)
+        let digits = self.whole_digits();
+        // A negative whole number is not zero.
+        let digits = if self.negative { decrement(&digits) } else { increment(&digits) };
+        Self::from_parts(self.negative, digits, 0)
     }
 
     /// The whole number before; only for whole numbers.
@@ -207,6 +190,36 @@ impl Ord for Decimal {
             (false, true) => Ordering::Greater,
         }
     }
+}
+
+/// One more than a number of these digits.
+pub(crate) fn increment(digits: &[u8]) -> Vec<u8> {
+    let mut digits = digits.to_vec();
+    for digit in digits.iter_mut().rev() {
+        if *digit < 9 {
+            *digit += 1;
+            return digits;
+        }
+        *digit = 0;
+    }
+    digits.insert(0, 1);
+    digits
+}
+
+/// One less; only for numbers above zero.
+pub(crate) fn decrement(digits: &[u8]) -> Vec<u8> {
+    let mut digits = digits.to_vec();
+    for digit in digits.iter_mut().rev() {
+        if *digit > 0 {
+            *digit -= 1;
+            break;
+        }
+        *digit = 9;
+    }
+    if digits.len() > 1 && digits[0] == 0 {
+        digits.remove(0);
+    }
+    digits
 }
 
 /// The step of `multipleOf`: `units / 10^places`, with as few places as possible.
@@ -294,7 +307,7 @@ impl Divisor {
     }
 }
 
-fn greatest_common_divisor(mut left: u64, mut right: u64) -> u64 {
+pub(crate) fn greatest_common_divisor(mut left: u64, mut right: u64) -> u64 {
     while right != 0 {
         (left, right) = (right, left % right);
     }

@@ -225,7 +225,7 @@ impl NumberShape {
     }
 
     /// The step of all that the shape holds; none where it has no step, or one that is too large to compute with.
-    fn step(&self) -> Option<Divisor> {
+    pub(crate) fn step(&self) -> Option<Divisor> {
         let whole = (self.kind == NumberKind::Integer).then_some(Divisor::ONE);
         let mut steps = self.steps.iter().copied().chain(whole);
         let first = steps.next()?;
