@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use grammask_grammar_ir::setters;
+
 use crate::diagnostic::{Diagnostic, Diagnostics, Result};
 use crate::json::{JsonObject, JsonValue};
 use crate::json_schema::Spelling;
@@ -116,59 +118,27 @@ impl ToolRequest {
         read(request).map_err(|error| (*error).into())
     }
 
-    /// Whether several calls may be made. Default: they may.
-    #[must_use]
-    pub fn parallel(mut self, parallel: ParallelCalls) -> Self {
-        self.parallel = parallel;
-        self
-    }
-
-    /// Whether the model thinks first. Default: it does, where its family can.
-    #[must_use]
-    pub fn reasoning(mut self, reasoning: Reasoning) -> Self {
-        self.reasoning = reasoning;
-        self
-    }
-
-    /// Ends reasoning after this many characters. Default: it ends when the model ends it.
-    #[must_use]
-    pub fn reasoning_chars(mut self, most: Option<u32>) -> Self {
-        self.reasoning_chars = most;
-        self
-    }
-
-    /// Whether marks of reasoning may be text of the answer. Default: they may not.
-    #[must_use]
-    pub fn markers(mut self, markers: Markers) -> Self {
-        self.markers = markers;
-        self
-    }
-
-    /// Most whitespace characters in a row in arguments. Default: as the options of the structural tag say.
-    #[must_use]
-    pub fn max_whitespace(mut self, most: Option<u32>) -> Self {
-        self.max_whitespace = most;
-        self
-    }
-
-    /// In which order the members of arguments come. Default: as their schemas declare them.
-    #[must_use]
-    pub fn member_order(mut self, order: MemberOrder) -> Self {
-        self.member_order = order;
-        self
-    }
-
-    /// How the texts of arguments are spelled. Default: as the options of the structural tag say.
-    #[must_use]
-    pub fn spelling(mut self, spelling: Option<Spelling>) -> Self {
-        self.spelling = spelling;
-        self
-    }
-
     pub(super) fn has_tools(&self) -> bool {
         !self.functions.is_empty() || !self.builtins.is_empty()
     }
 }
+
+setters! { ToolRequest {
+    /// Whether several calls may be made. Default: they may.
+    parallel: ParallelCalls,
+    /// Whether the model thinks first. Default: it does, where its family can.
+    reasoning: Reasoning,
+    /// Ends reasoning after this many characters. Default: it ends when the model ends it.
+    reasoning_chars: Option<u32>,
+    /// Whether marks of reasoning may be text of the answer. Default: they may not.
+    markers: Markers,
+    /// Most whitespace characters in a row in arguments. Default: as the options of the structural tag say.
+    max_whitespace: Option<u32>,
+    /// In which order the members of arguments come. Default: as their schemas declare them.
+    member_order: MemberOrder,
+    /// How the texts of arguments are spelled. Default: as the options of the structural tag say.
+    spelling: Option<Spelling>,
+} }
 
 pub(super) fn malformed(
     pointer: &str,
