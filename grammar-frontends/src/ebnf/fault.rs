@@ -3,13 +3,63 @@
 use grammask_grammar_ir::Span;
 
 use super::options::Dialect;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// A mistake and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) span: Span,
     pub(super) mistake: Mistake,
+}
+
+/// Whether more faults are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Continue {
+    Yes,
+    No,
+}
+
+/// Everything that was found wrong so far.
+pub(super) struct Reports<'s> {
+    source: &'s str,
+    pub(super) dialect: Dialect,
+    found: Vec<Diagnostic>,
+    limit: usize,
+}
+
+impl<'s> Reports<'s> {
+    pub(super) fn new(source: &'s str, dialect: Dialect, limit: usize) -> Self {
+        Self { source, dialect, found: Vec::new(), limit: limit.max(1) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() >= self.limit
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault) -> Continue {
+        let (source, dialect) = (self.source, self.dialect);
+        self.push(|| fault.to_diagnostic(source, dialect))
+    }
+
+    /// Adds a report where there is room. It is not written where there is none: finding line and column takes a walk over
+    /// the source, which thousands of faults cannot afford.
+    pub(super) fn push(&mut self, report: impl FnOnce() -> Diagnostic) -> Continue {
+        if !self.is_full() {
+            self.found.push(report());
+        }
+        if self.is_full() { Continue::No } else { Continue::Yes }
+    }
+
+    pub(super) fn into_error(mut self) -> Option<Diagnostics> {
+        self.found.sort_by_key(|diagnostic| diagnostic.span().map(|span| (span.start, span.end)));
+        // The end of one rule may be met as the beginning of another.
+        self.found.dedup();
+        Diagnostics::from_vec(self.found)
+    }
 }
 
 /// Defines the mistakes with their codes, messages and hints. A `$` is the text at the place.

@@ -3,27 +3,19 @@
 use grammask_grammar_ir::{ExprId, GrammarBuilder, Span};
 
 use super::escape::LiteralReader;
-use super::fault::Fault;
-use super::options::Dialect;
+use super::fault::{Fault, Mistake, Reports};
 use super::syntax::Syntax;
 use crate::diagnostic::{Diagnostic, closest};
 use crate::regex::{PatternBudget, RegexLimits};
 
 /// Builds expressions, and reports names that no rule has.
-pub(super) struct ExpressionLowering<'a> {
+pub(super) struct ExpressionLowering<'a, 's> {
     pub(super) builder: &'a mut GrammarBuilder,
     pub(super) source: &'a str,
-    pub(super) dialect: Dialect,
     /// All rules' names, for suggestions.
     pub(super) names: &'a [&'a str],
-    pub(super) undefined: Vec<Span>,
-    /// Macros at places where they mean nothing.
-    pub(super) misplaced: Vec<Span>,
-    /// Macros whose arguments are wrong.
-    pub(super) faults: Vec<Fault>,
-    /// Findings inside of patterns, at most `max_reports`.
-    pub(super) reports: Vec<Diagnostic>,
-    pub(super) max_reports: usize,
+    /// Names that no rule has, macros at places where they mean nothing, and faults inside of macros and patterns.
+    pub(super) reports: &'a mut Reports<'s>,
     /// Bounds on each pattern.
     pub(super) regex: RegexLimits,
     /// The costly parts that patterns may still have.
@@ -32,7 +24,7 @@ pub(super) struct ExpressionLowering<'a> {
     pub(super) chunks: usize,
 }
 
-impl ExpressionLowering<'_> {
+impl ExpressionLowering<'_, '_> {
     /// The expression of a syntax tree. It recurses as deep as the source nests, which is limited.
     pub(super) fn expression(&mut self, syntax: &Syntax) -> ExprId {
         match syntax {
@@ -43,15 +35,23 @@ impl ExpressionLowering<'_> {
                 self.builder.literal(&text)
             }
             &Syntax::Bytes(span) => {
-                let bytes =
-                    LiteralReader::new(self.source_text(span), span.range().start, self.dialect, &mut |_| {})
-                        .bytes();
+                let bytes = LiteralReader::new(
+                    self.source_text(span),
+                    span.range().start,
+                    self.reports.dialect,
+                    &mut |_| {},
+                )
+                .bytes();
                 self.builder.bytes(&bytes)
             }
             &Syntax::Class(span) => {
-                let class =
-                    LiteralReader::new(self.source_text(span), span.range().start, self.dialect, &mut |_| {})
-                        .class();
+                let class = LiteralReader::new(
+                    self.source_text(span),
+                    span.range().start,
+                    self.reports.dialect,
+                    &mut |_| {},
+                )
+                .class();
                 match class.negated {
                     true => self.builder.negated_class(class.ranges),
                     false => self.builder.class(class.ranges),
@@ -60,7 +60,7 @@ impl ExpressionLowering<'_> {
             &Syntax::Name(span) => match self.builder.rule_by_name(&self.source[span.range()]) {
                 Some(rule) => self.builder.rule(rule),
                 None => {
-                    self.undefined.push(span);
+                    self.undefined_rule(span);
                     self.builder.never()
                 }
             },
@@ -94,15 +94,10 @@ impl ExpressionLowering<'_> {
             }
             Syntax::Permutation(operands, span) => self.permutation(operands, *span),
             Syntax::Part(_, inner, span) => {
-                self.misplaced.push(*span);
+                self.reports.fault(Fault::new(*span, Mistake::MacroArguments));
                 self.expression(inner)
             }
         }
-    }
-
-    /// Whether there may be more reports. Each takes a walk over the source, for its line and column.
-    pub(super) fn has_room_for_reports(&self) -> bool {
-        self.reports.len() < self.max_reports
     }
 
     fn permutation(&mut self, operands: &[Syntax], span: Span) -> ExprId {
@@ -117,7 +112,7 @@ impl ExpressionLowering<'_> {
                 {
                     bounds = (*min, *max);
                 }
-                _ => self.misplaced.push(span),
+                _ => _ = self.reports.fault(Fault::new(span, Mistake::MacroArguments)),
             }
         }
         self.builder.permutation(separator, parts, bounds.0, bounds.1)
@@ -125,7 +120,8 @@ impl ExpressionLowering<'_> {
 
     /// The text of a string.
     pub(super) fn string(&self, span: Span) -> String {
-        LiteralReader::new(self.source_text(span), span.range().start, self.dialect, &mut |_| {}).string()
+        LiteralReader::new(self.source_text(span), span.range().start, self.reports.dialect, &mut |_| {})
+            .string()
     }
 
     fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {
@@ -136,15 +132,17 @@ impl ExpressionLowering<'_> {
         &self.source[span.range()]
     }
 
-    /// The message about a name that no rule has.
-    pub(super) fn undefined_rule(&self, span: Span) -> Diagnostic {
-        let name = &self.source[span.range()];
-        let hint = match closest(name, self.names) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("define it (`{name} ::= ...`), or put it in double quotes if it is text"),
-        };
-        Diagnostic::error("ebnf/undefined-rule", format!("rule `{name}` is not defined"))
-            .with_hint(hint)
-            .with_label(self.source, span, "no rule has this name")
+    fn undefined_rule(&mut self, span: Span) {
+        let (source, names) = (self.source, self.names);
+        self.reports.push(|| {
+            let name = &source[span.range()];
+            let hint = match closest(name, names) {
+                Some(similar) => format!("did you mean `{similar}`?"),
+                None => format!("define it (`{name} ::= ...`), or put it in double quotes if it is text"),
+            };
+            Diagnostic::error("ebnf/undefined-rule", format!("rule `{name}` is not defined"))
+                .with_hint(hint)
+                .with_label(source, span, "no rule has this name")
+        });
     }
 }

@@ -15,7 +15,7 @@ use crate::regex::{self, Dialect, LetterCase, RegexOptions};
 /// An argument that a macro cannot take.
 struct Wrong;
 
-impl ExpressionLowering<'_> {
+impl ExpressionLowering<'_, '_> {
     /// The expression of a macro; where its arguments are wrong that is reported, and nothing matches.
     pub(super) fn macro_call(&mut self, name: Macro, span: Span, arguments: &[Argument]) -> ExprId {
         let made = match name {
@@ -29,7 +29,7 @@ impl ExpressionLowering<'_> {
             _ => self.tag_dispatch(arguments),
         };
         made.unwrap_or_else(|Wrong| {
-            self.faults.push(Fault::new(span, Mistake::MacroArguments));
+            self.reports.fault(Fault::new(span, Mistake::MacroArguments));
             self.builder.never()
         })
     }
@@ -88,9 +88,8 @@ impl ExpressionLowering<'_> {
         let expr = match regex::compile_next(self.builder, &text, &options, self.pattern_budget) {
             Ok(expr) => expr,
             Err(found) => {
-                if self.has_room_for_reports() {
-                    self.reports.push(about_pattern(self.source, name, span, found));
-                }
+                let source = self.source;
+                self.reports.push(|| about_pattern(source, name, span, found));
                 self.builder.never()
             }
         };
@@ -99,14 +98,13 @@ impl ExpressionLowering<'_> {
 
     fn substring(&mut self, name: Span, arguments: &[Argument]) -> Result<ExprId, Wrong> {
         if arguments.len() > self.chunks {
-            if !self.has_room_for_reports() {
-                return Ok(self.builder.never());
-            }
             let message = format!("the text has {} chunks, more than {}", arguments.len(), self.chunks);
-            let report = Diagnostic::error("ebnf/limit", message)
-                .with_hint("give larger chunks or raise the limit `chunks`")
-                .with_label(self.source, name, "");
-            self.reports.push(report);
+            let source = self.source;
+            self.reports.push(|| {
+                Diagnostic::error("ebnf/limit", message)
+                    .with_hint("give larger chunks or raise the limit `chunks`")
+                    .with_label(source, name, "")
+            });
             return Ok(self.builder.never());
         }
         let mut chunks = Vec::with_capacity(arguments.len());

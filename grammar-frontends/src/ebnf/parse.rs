@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use grammask_grammar_ir::{ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, Span};
 
 use super::escape::LiteralReader;
-use super::fault::{Fault, Mistake};
+use super::fault::{Fault, Mistake, Reports};
 use super::lower::ExpressionLowering;
 use super::options::{Dialect, EbnfOptions, MAX_NESTING};
 use super::rule_options::{self, Options};
 use super::syntax::{self, Body};
-use super::token::{self, Continue, Macro, Spanned, Token};
+use super::token::{self, Macro, Spanned, Token};
 use crate::diagnostic::{Diagnostic, Diagnostics, closest};
 use crate::language::define_bounded;
 use crate::regex::{PatternBudget, RegexLimits};
@@ -57,7 +57,7 @@ pub(crate) fn parse_part(
     let limits = &options.limits;
     let check =
         || options.interrupt.check().map_err(|reason| Diagnostics::from(Diagnostic::interrupted(reason)));
-    let mut reports = Reports { source, dialect, found: Vec::new(), limit: limits.reports.max(1) };
+    let mut reports = Reports::new(source, dialect, limits.reports);
     if source.len() > limits.source_bytes {
         let message =
             format!("the grammar is {} bytes long, more than {}", source.len(), limits.source_bytes);
@@ -87,42 +87,6 @@ struct RuleTokens<'t> {
     options: Option<Span>,
     /// Everything after `::=`.
     body: &'t [Spanned],
-}
-
-/// Everything that was found wrong so far.
-struct Reports<'s> {
-    source: &'s str,
-    dialect: Dialect,
-    found: Vec<Diagnostic>,
-    limit: usize,
-}
-
-impl Reports<'_> {
-    fn is_full(&self) -> bool {
-        self.found.len() >= self.limit
-    }
-
-    fn fault(&mut self, fault: Fault) -> Continue {
-        // Finding line and column takes a walk over the source, which thousands of faults cannot afford.
-        if self.is_full() {
-            return Continue::No;
-        }
-        self.push(fault.to_diagnostic(self.source, self.dialect))
-    }
-
-    fn push(&mut self, diagnostic: Diagnostic) -> Continue {
-        if !self.is_full() {
-            self.found.push(diagnostic);
-        }
-        if self.is_full() { Continue::No } else { Continue::Yes }
-    }
-
-    fn into_error(mut self) -> Option<Diagnostics> {
-        self.found.sort_by_key(|diagnostic| diagnostic.span().map(|span| (span.start, span.end)));
-        // The end of one rule may be met as the beginning of another.
-        self.found.dedup();
-        Diagnostics::from_vec(self.found)
-    }
 }
 
 /// The characters that end a line, and a comment.
@@ -297,9 +261,7 @@ fn build(
     for rule in rules {
         let name = &source[rule.name.range()];
         if let Some(&first) = first_places.get(name) {
-            if !reports.is_full() {
-                reports.push(duplicate(source, name, first, rule.name));
-            }
+            reports.push(|| duplicate(source, name, first, rule.name));
             ids.push(None);
             continue;
         }
@@ -309,17 +271,11 @@ fn build(
         builder.set_span(id, rule.name);
         ids.push(Some(id));
     }
-    let dialect = reports.dialect;
     let mut lowering = ExpressionLowering {
         builder: &mut builder,
         source,
-        dialect,
         names: &names,
-        undefined: Vec::new(),
-        misplaced: Vec::new(),
-        faults: Vec::new(),
-        reports: Vec::new(),
-        max_reports: reports.limit,
+        reports: &mut reports,
         regex: RegexLimits::default(),
         pattern_budget,
         chunks: options.limits.chunks,
@@ -344,7 +300,7 @@ fn build(
                     bound = options.bound();
                     lowering.builder.set_options(id, options.into_kept());
                 }
-                Err(fault) => lowering.faults.push(fault),
+                Err(fault) => _ = lowering.reports.fault(fault),
             }
         }
         if let Some(lookahead) = lookahead {
@@ -356,31 +312,9 @@ fn build(
         }
     }
     define_bounded(lowering.builder, &bounded).map_err(broken)?;
-    for &fault in &lowering.faults {
-        if reports.fault(fault) == Continue::No {
-            break;
-        }
-    }
-    for report in std::mem::take(&mut lowering.reports) {
-        if reports.push(report) == Continue::No {
-            break;
-        }
-    }
-    for &span in &lowering.undefined {
-        if reports.push(lowering.undefined_rule(span)) == Continue::No {
-            break;
-        }
-    }
-    for &span in &lowering.misplaced {
-        if reports.push(Fault::new(span, Mistake::MacroArguments).to_diagnostic(source, dialect))
-            == Continue::No
-        {
-            break;
-        }
-    }
     let root_id = builder.rule_by_name(root);
-    if root_id.is_none() && (!rules.is_empty() || reports.found.is_empty()) {
-        reports.push(missing_root(source, root, &names, rules));
+    if root_id.is_none() && (!rules.is_empty() || reports.is_empty()) {
+        reports.push(|| missing_root(source, root, &names, rules));
     }
     match (reports.into_error(), root_id) {
         (None, Some(root)) => builder.finish(root).map_err(|error| refused(source, &error, &regular)),

@@ -7,7 +7,7 @@
 use grammask_grammar_ir::{JsonEscapes, Occurrence, Span};
 use logos::{Lexer, Logos};
 
-use super::fault::{Fault, Mistake};
+use super::fault::{Continue, Fault, Mistake};
 use super::options::Dialect;
 
 /// A token. Names and literals are found in the source by their spans.
@@ -237,13 +237,6 @@ fn unknown(source: &str, dialect: Dialect, lexer: &mut Lexer<'_, Token>) -> Faul
     };
     lexer.bump(rest.find(known).unwrap_or(rest.len()));
     Fault::at(start, lexer.span().end, Mistake::UnknownCharacters)
-}
-
-/// Whether more faults are wanted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Continue {
-    Yes,
-    No,
 }
 
 /// A macro's name is one if a parenthesis follows.
