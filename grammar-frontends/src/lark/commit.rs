@@ -35,9 +35,7 @@ use std::collections::BTreeMap;
 use grammask_fsm::TextLimits;
 use grammask_fsm::text::TextAutomaton;
 use grammask_grammar_ir::hash::{HashMap, HashSet};
-use grammask_grammar_ir::{
-    Expr, ExprId, Grammar, GrammarBuilder, GrammarError, RuleId, Span, TokenRef, passes,
-};
+use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, RuleId, Span, TokenRef, passes};
 
 use super::fault::Fault;
 use super::places::{Beginnings, Competitors, Places};
@@ -108,7 +106,7 @@ pub(super) fn commit(
                 without(builder, leaf.texts, lazy, *least)
             }
         };
-        builder.define(leaf.rule, body).map_err(|error| no_room(&error))?;
+        builder.define(leaf.rule, body).map_err(Fault::no_room)?;
     }
     Ok(true)
 }
@@ -134,10 +132,6 @@ fn followed(builder: &mut GrammarBuilder, texts: ExprId, least: u32) -> ExprId {
     builder.sequence([texts, anything])
 }
 
-fn no_room(error: &GrammarError) -> Fault {
-    Fault::limit(error.to_string(), "make the grammar smaller")
-}
-
 /// The texts that terminals lose, by the number of the leaf.
 fn lost(
     builder: &GrammarBuilder,
@@ -151,7 +145,7 @@ fn lost(
     }
     let mut unchanged = builder.clone();
     for leaf in leaves {
-        unchanged.define(leaf.rule, leaf.body).map_err(|error| no_room(&error))?;
+        unchanged.define(leaf.rule, leaf.body).map_err(Fault::no_room)?;
     }
     // The caller finishes the grammar later, and reports the error then.
     let Ok(grammar) = unchanged.clone().finish(root) else { return Ok(BTreeMap::new()) };
@@ -231,20 +225,19 @@ impl<'j> Judge<'j> {
             |(leaf, own): (&Leaf, &ExprId)| if leaf.kind == LeafKind::Lazy { leaf.loose } else { *own };
         let loose: Vec<ExprId> = leaves.iter().zip(&own).map(loose).collect();
         for texts in own.into_iter().chain(loose) {
-            rules.push(unchanged.declare_fresh("texts").map_err(|error| no_room(&error))?);
-            unchanged.define(rules[rules.len() - 1], texts).map_err(|error| no_room(&error))?;
+            rules.push(unchanged.declare_fresh("texts").map_err(Fault::no_room)?);
+            unchanged.define(rules[rules.len() - 1], texts).map_err(Fault::no_room)?;
         }
         let all: Vec<ExprId> = rules.iter().map(|&rule| unchanged.rule(rule)).collect();
         let all = unchanged.choice(all);
-        let root = unchanged.declare_fresh("texts").map_err(|error| no_room(&error))?;
-        unchanged.define(root, all).map_err(|error| no_room(&error))?;
-        let all = unchanged.finish(root).map_err(|error| no_room(&error))?;
+        let root = unchanged.declare_fresh("texts").map_err(Fault::no_room)?;
+        unchanged.define(root, all).map_err(Fault::no_room)?;
+        let all = unchanged.finish(root).map_err(Fault::no_room)?;
         // Questions are asked over these languages again and again, so the rest of the grammar is left out of
         // them.
-        let small = passes::drop_unreachable(&all)
-            .map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller"))?;
+        let small = passes::drop_unreachable(&all).map_err(Fault::no_room)?;
         let mut languages = GrammarBuilder::new();
-        passes::append(&mut languages, &small).map_err(|error| no_room(&error))?;
+        passes::append(&mut languages, &small).map_err(Fault::no_room)?;
         let texts = rules.iter().map(|&rule| languages.rule_by_name(all.rule(rule).name()));
         let texts: Option<Vec<RuleId>> = texts.collect();
         let texts = texts.unwrap_or_default().into_iter().filter_map(|rule| languages.body(rule));
@@ -329,7 +322,7 @@ impl<'j> Judge<'j> {
         }
         // Leaves that may read a special token before any other one was read; by its name, if it has just one.
         let (mut by_name, mut others) = (HashMap::<&str, Vec<usize>>::default(), Vec::new());
-        for met in self.places.before_special(index, |leaf| self.is_special(leaf)) {
+        for met in self.places.following(&[index], |leaf| self.is_special(leaf)) {
             match (self.grammar.expr(self.leaves[met].body), self.leaves[met].kind) {
                 (Expr::Token([TokenRef::Special(name)]), LeafKind::Token) => {
                     by_name.entry(name).or_default().push(met);
@@ -533,7 +526,7 @@ impl<'j> Judge<'j> {
             let lost = choice(builder, &texts.loose, lost);
             without(builder, own, lost, 0)
         };
-        let following = self.places.following(members);
+        let following = self.places.following(members, |_| false);
         // The token after a head is no text.
         if following.is_empty() || members.iter().all(|&index| self.leaves[index].kind == LeafKind::Head) {
             return Ok(false);
@@ -616,7 +609,7 @@ impl<'j> Judge<'j> {
             let hint = "make the patterns of the lazy rules and of what they compete with simpler";
             Fault::placed("lark/limit", message, hint, judge.leaves[members[0]].span)
         };
-        let root = builder.add_rule("language", language).map_err(|error| no_room(&error))?;
+        let root = builder.add_rule("language", language).map_err(Fault::no_room)?;
         let grammar = builder.finish(root).map_err(|_| undecided(self))?;
         let limits = TextLimits::default().max_steps(self.steps);
         let (texts, steps) = TextAutomaton::from_expr_counted(&grammar, grammar.rule(root).body(), &limits);

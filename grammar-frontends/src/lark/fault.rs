@@ -65,6 +65,16 @@ impl Fault {
         Self::placed("lark/limit", message, hint, None)
     }
 
+    /// The grammar is too large to be built.
+    pub(super) fn no_room(error: impl ToString) -> Self {
+        Self::limit(error.to_string(), "make the grammar smaller")
+    }
+
+    /// The same, where the place is known.
+    pub(super) fn no_room_at<E: ToString>(span: Span) -> impl FnOnce(E) -> Self {
+        move |error| Self::no_room(error).or_at(span)
+    }
+
     /// The same with a place, if it has none.
     pub(super) fn or_at(mut self, span: Span) -> Self {
         self.0.span.get_or_insert(span);

@@ -216,7 +216,7 @@ impl<'a> Scope<'a, '_> {
     fn declare(&mut self, name: Span) -> Result<RuleId, Fault> {
         self.is_new(name)?;
         let text = self.text(name);
-        let rule = self.shared.builder.declare_fresh(text).map_err(|error| no_room(&error, name))?;
+        let rule = self.shared.builder.declare_fresh(text).map_err(Fault::no_room_at(name))?;
         self.names.insert(text, Definition::Rule(rule));
         Ok(rule)
     }
@@ -247,8 +247,8 @@ impl<'a> Scope<'a, '_> {
         let rule = self.declare(alias)?;
         let options = RegexOptions::default();
         let body = regex::compile_into(&mut self.shared.builder, pattern, &options)
-            .map_err(|refused| Fault::limit(refused.to_string(), "make the grammar smaller").or_at(name))?;
-        self.shared.builder.define(rule, body).map_err(|error| no_room(&error, name))
+            .map_err(Fault::no_room_at(name))?;
+        self.shared.builder.define(rule, body).map_err(Fault::no_room_at(name))
     }
 
     /// Reads the options, which say where skipped text may come.
@@ -309,7 +309,7 @@ impl<'a> Scope<'a, '_> {
             Err(fault) => (self.shared.builder.never(), Err(fault)),
         };
         let defined = self.shared.builder.define(id, body);
-        read.and(defined.map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller")))
+        read.and(defined.map_err(Fault::no_room))
     }
 
     /// The body of a rule; `None` if it is under a bound, and will be defined last.
@@ -590,9 +590,7 @@ impl<'a> Scope<'a, '_> {
         if self.carried == Carried::Any {
             return Ok(body);
         }
-        let rule = builder
-            .declare_fresh(name)
-            .map_err(|error| Fault::limit(error.to_string(), "make the grammar smaller"))?;
+        let rule = builder.declare_fresh(name).map_err(Fault::no_room)?;
         let span = span.filter(|_| *origin == SourceOrigin::Main);
         leaves.push(Leaf { rule, body, texts, loose, kind, span });
         Ok(builder.rule(rule))
@@ -660,10 +658,10 @@ impl<'a> Scope<'a, '_> {
         let rule = match (self.shared.named.get(name.as_str()), grammar) {
             (Some(&rule), _) => rule,
             (None, NamedGrammar::Grammar(grammar)) => {
-                passes::append(&mut self.shared.builder, grammar).map_err(|error| no_room(&error, span))?
+                passes::append(&mut self.shared.builder, grammar).map_err(Fault::no_room_at(span))?
             }
             (None, NamedGrammar::Lark(source)) => {
-                let rule = self.shared.builder.declare_fresh(name).map_err(|error| no_room(&error, span))?;
+                let rule = self.shared.builder.declare_fresh(name).map_err(Fault::no_room_at(span))?;
                 self.shared.unread.push((name, source, rule));
                 rule
             }
@@ -691,8 +689,8 @@ impl<'a> Scope<'a, '_> {
         taken.map_err(|error| Fault::in_schema(&error, span))?;
         let warnings = compiled.report.warnings().map(|warning| (span.start, warning));
         self.shared.unplaced_warnings.extend(warnings);
-        let rule = passes::append(&mut self.shared.builder, &compiled.grammar)
-            .map_err(|error| no_room(&error, span))?;
+        let rule =
+            passes::append(&mut self.shared.builder, &compiled.grammar).map_err(Fault::no_room_at(span))?;
         Ok(self.shared.builder.rule(rule))
     }
 
@@ -727,7 +725,7 @@ impl<'a> Scope<'a, '_> {
                 span,
             ));
         }
-        substring(&mut self.shared.builder, chunks).map_err(|error| no_room(&error, span))
+        substring(&mut self.shared.builder, chunks).map_err(Fault::no_room_at(span))
     }
 
     fn nested(&mut self, file: &File, span: Span) -> Result<ExprId, Fault> {
@@ -745,11 +743,8 @@ impl<'a> Scope<'a, '_> {
     }
 
     pub(super) fn fresh(&mut self, hint: &str, body: ExprId) -> Result<RuleId, Fault> {
-        let room = |error: &grammask_grammar_ir::GrammarError| {
-            Fault::limit(error.to_string(), "make the grammar smaller")
-        };
-        let rule = self.shared.builder.declare_fresh(hint).map_err(|error| room(&error))?;
-        self.shared.builder.define(rule, body).map_err(|error| room(&error))?;
+        let rule = self.shared.builder.declare_fresh(hint).map_err(Fault::no_room)?;
+        self.shared.builder.define(rule, body).map_err(Fault::no_room)?;
         Ok(rule)
     }
 
@@ -793,8 +788,4 @@ fn words(text: &str) -> Vec<&str> {
         word
     })
     .collect()
-}
-
-pub(super) fn no_room(error: &grammask_grammar_ir::GrammarError, at: Span) -> Fault {
-    Fault::limit(error.to_string(), "make the grammar smaller").or_at(at)
 }

@@ -10,7 +10,7 @@ use grammask_grammar_ir::{ExprId, RuleId, Span};
 
 use super::attributes::Attributes;
 use super::fault::Fault;
-use super::lower::{Definition, ExpressionLevel, Lexeme, Scope, no_room};
+use super::lower::{Definition, ExpressionLevel, Lexeme, Scope};
 use super::number::{Argument, Condition};
 use super::syntax::{RuleSyntax, Syntax, is_terminal};
 
@@ -110,7 +110,7 @@ impl<'a> Scope<'a, '_> {
         let id = match self.instances.rules.get(&(ptr::from_ref(rule), number)) {
             Some(&id) => id,
             None => {
-                let id = self.shared.builder.declare_fresh(name).map_err(|error| no_room(&error, span))?;
+                let id = self.shared.builder.declare_fresh(name).map_err(Fault::no_room_at(span))?;
                 self.instances.rules.insert((ptr::from_ref(rule), number), id);
                 self.instances.unread.push(Instance { rule, number, id, reference: span });
                 id

@@ -274,30 +274,8 @@ impl Places {
         self.blanks.len()
     }
 
-    /// The leaves that may follow a leaf, directly or after others that may be text.
-    pub(super) fn before_special(&self, leaf: usize, is_special: impl Fn(usize) -> bool) -> Vec<usize> {
-        let reads = |leaf: usize| self.reads[leaf].iter().map(|&(_, to)| to);
-        let (mut is_met, mut found) = (vec![false; self.blanks.len()], Vec::new());
-        let mut stack: Vec<Node> = reads(leaf).collect();
-        while let Some(node) = stack.pop() {
-            if std::mem::replace(&mut is_met[node], true) {
-                continue;
-            }
-            stack.extend(self.blanks[node].iter().map(|&(to, _)| to));
-            for &next in &self.read_from[node] {
-                found.push(next);
-                if !is_special(next) {
-                    stack.extend(reads(next));
-                }
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-
-    /// The leaves that may follow some leaves, directly or later.
-    pub(super) fn following(&self, leaves: &[usize]) -> Vec<usize> {
+    /// The leaves that may follow some leaves, directly or after others that are not `last`.
+    pub(super) fn following(&self, leaves: &[usize], is_last: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut is_following = vec![false; self.reads.len()];
         let mut is_met = vec![false; self.blanks.len()];
         let mut stack: Vec<Node> = Vec::new();
@@ -309,7 +287,7 @@ impl Places {
             }
             stack.extend(self.blanks[node].iter().map(|&(to, _)| to));
             for &leaf in &self.read_from[node] {
-                if !std::mem::replace(&mut is_following[leaf], true) {
+                if !std::mem::replace(&mut is_following[leaf], true) && !is_last(leaf) {
                     stack.extend(behind(leaf));
                 }
             }
