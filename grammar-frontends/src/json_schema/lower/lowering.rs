@@ -142,7 +142,7 @@ pub(crate) fn lower<'s>(
         builder,
         without,
         notation: syntax.notation(),
-        punctuation: punctuations[0],
+        punctuation: arguments,
         levels: punctuations.iter().map(|_| DepthLevel::new()).collect(),
         punctuations,
         depth: 0,
@@ -162,8 +162,8 @@ pub(crate) fn lower<'s>(
     lowering.written = lowering.builder.empty().index();
     let body = match syntax {
         ValueSyntax::Json => lowering.value(root)?,
-        ValueSyntax::Markup(markup) => lowering.markup_root(root, markup)?,
-        ValueSyntax::Notation(_) => lowering.notation_root(root, arguments)?,
+        ValueSyntax::Markup(markup) => lowering.arguments(root, Some(markup))?,
+        ValueSyntax::Notation(_) => lowering.arguments(root, None)?,
     };
     lowering.normalizer.check_work()?;
     let Some(mut body) = body else { return Err(unsatisfiable(&lowering.normalizer)) };

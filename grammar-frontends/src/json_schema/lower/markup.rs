@@ -31,21 +31,6 @@ enum MemberName<'n> {
 }
 
 impl<'s> SchemaLowering<'s> {
-    /// The root: the members of an object that satisfies the goal.
-    pub(super) fn markup_root(&mut self, goal: GoalId, markup: &'static Markup) -> Result<Option<ExprId>> {
-        let norm = self.normalizer.norm(goal)?;
-        let node = self.blame(goal);
-        if norm.objects.is_empty() && !norm.is_never() {
-            let reason = "arguments between marks are the members of an object";
-            self.normalizer.unsupported(node, "type", reason, "ask for an object")?;
-        }
-        let mut ways = Vec::with_capacity(norm.objects.len());
-        for shape in &norm.objects {
-            ways.extend(self.markup_object(shape, node, markup)?);
-        }
-        Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
-    }
-
     /// The members of an object, one after the other, and space after them.
     pub(super) fn markup_object(
         &mut self,
@@ -175,10 +160,7 @@ impl<'s> SchemaLowering<'s> {
             self.normalizer.unsupported(node, "additionalProperties", reason, hint)?;
             return Ok(None);
         }
-        let first = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_')]);
-        let other = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_'), ('0', '9')]);
-        let others = self.builder.repeat(other, 0, None);
-        let mut operands = vec![self.builder.sequence([first, others])];
+        let mut operands = vec![self.identifier()];
         for &test in &cell.tests {
             let Some(operand) = self.test_text(test, node, (Approximation::Within, Lengths::Multiplied))?
             else {

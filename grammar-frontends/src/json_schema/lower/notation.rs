@@ -10,10 +10,8 @@
 use grammask_grammar_ir::{DispatchEnd, ExprId, TagDispatch};
 
 use super::lowering::SchemaLowering;
-use super::punctuation::Punctuation;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
-use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::value_syntax::{NameSyntax, Notation, StringSyntax};
 
@@ -21,22 +19,6 @@ use crate::json_schema::value_syntax::{NameSyntax, Notation, StringSyntax};
 const WORDS: [&str; 3] = ["null", "false", "true"];
 
 impl<'s> SchemaLowering<'s> {
-    /// The root: arguments that satisfy the goal.
-    pub(super) fn notation_root(&mut self, goal: GoalId, arguments: Punctuation) -> Result<Option<ExprId>> {
-        let norm = self.normalizer.norm(goal)?;
-        let node = self.blame(goal);
-        if norm.objects.is_empty() && !norm.is_never() {
-            let reason = "arguments of a call are the members of an object";
-            self.normalizer.unsupported(node, "type", reason, "ask for an object")?;
-        }
-        let mut ways = Vec::with_capacity(norm.objects.len());
-        for shape in &norm.objects {
-            self.punctuation = arguments;
-            ways.extend(self.object(shape, node)?);
-        }
-        Ok(if ways.is_empty() { None } else { Some(self.builder.choice(ways)) })
-    }
-
     /// One of JSON's words.
     pub(super) fn word(&mut self, word: &'static str) -> ExprId {
         let place = WORDS.iter().position(|known| *known == word);
@@ -83,13 +65,18 @@ impl<'s> SchemaLowering<'s> {
             }
             NameSyntax::Strings => self.python_text(text),
             NameSyntax::Bare => {
-                let first = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_')]);
-                let other = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_'), ('0', '9')]);
-                let others = self.builder.repeat(other, 0, None);
-                let name = self.builder.sequence([first, others]);
+                let name = self.identifier();
                 self.builder.intersection([text, name])
             }
         }
+    }
+
+    /// A name without quotes that no schema declares.
+    pub(super) fn identifier(&mut self) -> ExprId {
+        let first = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_')]);
+        let other = self.builder.class([('a', 'z'), ('A', 'Z'), ('_', '_'), ('0', '9')]);
+        let others = self.builder.repeat(other, 0, None);
+        self.builder.sequence([first, others])
     }
 
     /// A string with its quotes, out of one of the shapes.

@@ -17,12 +17,36 @@ use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::KeyOrder;
 use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::object_shape::{ObjectShape, Presence};
+use crate::json_schema::value_syntax::Markup;
 
 /// Members in any order. While one is read, each of the others may follow, and with each of them goes a set of what was
 /// read.
 const MAX_PERMUTATION: usize = 10_000;
 
 impl<'s> SchemaLowering<'s> {
+    /// The root where that is no JSON: the members of an object that satisfies the goal.
+    pub(super) fn arguments(
+        &mut self,
+        goal: GoalId,
+        markup: Option<&'static Markup>,
+    ) -> Result<Option<ExprId>> {
+        let norm = self.normalizer.norm(goal)?;
+        let node = self.blame(goal);
+        if norm.objects.is_empty() && !norm.is_never() {
+            let place = if markup.is_some() { "between marks" } else { "of a call" };
+            let reason = format!("arguments {place} are the members of an object");
+            self.normalizer.unsupported(node, "type", reason, "ask for an object")?;
+        }
+        let mut ways = Vec::with_capacity(norm.objects.len());
+        for shape in &norm.objects {
+            ways.extend(match markup {
+                Some(markup) => self.markup_object(shape, node, markup)?,
+                None => self.object(shape, node)?,
+            });
+        }
+        Ok((!ways.is_empty()).then(|| self.builder.choice(ways)))
+    }
+
     pub(super) fn object(&mut self, shape: &ObjectShape<'s>, node: NodeId) -> Result<Option<ExprId>> {
         if let Some(shapes) = self.split_by_witness_name(shape)? {
             let mut ways = Vec::with_capacity(shapes.len());
