@@ -1,12 +1,13 @@
 //! The content of a tag, without the ends of the tag in its free text.
 //!
 //! The first end of a tag ends it, so free text that the end may follow holds no end. Mostly that text is the last part of
-//! the content, and is written together with the end. Where it stands in repeats, or before parts that may be left out,
-//! the ends are among its excluded strings.
+//! the content, and is written together with the end. Parts after it that may be left out are written out, as
+//! [`LastParts`]. Elsewhere, as in repeats of text and tags, the ends are among its excluded strings: an end of
+//! which two texts have a part each is not found there.
 
 use std::borrow::Cow;
 
-use super::format::{End, Format, Minimum, Repeat};
+use super::format::{AnyText, End, Format, Minimum, Repeat};
 
 impl Format {
     /// The format as the content of a tag with this end: the same, but for free text that the end may follow.
@@ -82,6 +83,54 @@ impl Format {
             .all(|element| !element.may_run_into(end))
     }
 
+    /// The ways to read a sequence of which one part meets an end. Texts side by side are one text, and a part at the end
+    /// that may be left out is a way of its own. `None` where the parts are too intricate for that.
+    pub(super) fn last_parts(elements: &[Self], end: &End) -> Option<Vec<LastParts>> {
+        end.texts().next()?;
+        let mut ways = Vec::new();
+        let mut text: Option<usize> = None;
+        for (before, element) in elements.iter().enumerate().rev() {
+            if let Some(own) = element.repeated_text() {
+                match text {
+                    None => text = Some(before),
+                    Some(next) if elements[next].repeated_text() == Some(own) => {}
+                    Some(_) => return None,
+                }
+                continue;
+            }
+            let may_meet_end = text.is_none() && !matches!(element, Format::Star(_));
+            let content = element.once();
+            if content.may_be_empty() || !may_meet_end && content.may_run_into(end) {
+                return None;
+            }
+            ways.push(LastParts { before, last: Some(before), text });
+            if !element.may_be_empty() {
+                return Some(ways);
+            }
+        }
+        ways.push(LastParts { before: 0, last: None, text });
+        Some(ways)
+    }
+
+    /// The content of a part that may be left out; else the part itself.
+    pub(super) fn once(&self) -> &Self {
+        match self {
+            Format::Optional(content) | Format::Star(content) => content,
+            _ => self,
+        }
+    }
+
+    /// The text without bounds that the format is. Repeated it is the same. Repeated it is the same.
+    pub(super) fn repeated_text(&self) -> Option<&AnyText> {
+        match self {
+            Format::AnyText(text) if text.max_chars.is_none() && text.max_tokens.is_none() => Some(text),
+            Format::Optional(content) | Format::Plus(content) | Format::Star(content) => {
+                content.repeated_text()
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the format may be left out. Patterns and grammars count as if they could not.
     fn may_be_empty(&self) -> bool {
         match self {
@@ -112,8 +161,19 @@ impl Format {
     }
 }
 
+/// A way to read a sequence before an end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct LastParts {
+    /// How many of the first elements are read as they are.
+    pub(super) before: usize,
+    /// The element after them, which is not left out. It meets the end unless a text follows.
+    pub(super) last: Option<usize>,
+    /// The text after that, which meets the end.
+    pub(super) text: Option<usize>,
+}
+
 /// The first element after which all others may be left out.
-fn first_before_end(elements: &[Format]) -> usize {
+pub(super) fn first_before_end(elements: &[Format]) -> usize {
     let empty = elements.iter().rev().take_while(|element| element.may_be_empty()).count();
     elements.len().saturating_sub(empty + 1)
 }

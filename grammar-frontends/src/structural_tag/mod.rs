@@ -33,10 +33,15 @@
 //! * `any_text` is whole characters and no special token. It holds none of its `excludes` and, where the end of a tag
 //!   may follow it, none of the tag's ends: the first end ends it. No bound changes that. An excluded string or a trigger
 //!   that begins in the text and is complete before the end is counts as part of the text. The end may follow text in
-//!   repeats, and text before parts that may be left out; patterns and grammars count as parts that may not.
-//! * `triggered_tags`: once a trigger has been read, one of the tags that begin with it must follow. With
-//!   `at_least_one` a tag comes first, before any text; with `stop_after_first` nothing follows the first tag. At
-//!   the end of a tag its ends end the text around the inner tags. The text of a `dispatch` may hold them.
+//!   repeats, and text before parts that may be left out; patterns and grammars count as parts that may not. Before an
+//!   end, texts without bounds that are side by side are one text. Elsewhere an end that begins in one part and is complete
+//!   in another one is not found.
+//! * Excluded strings are letters, also where they spell a special token. So are ends that a bounded text must not hold,
+//!   or one before parts that may be left out.
+//! * `triggered_tags`: once a trigger has been read, one of the tags that begin with it must follow. An end that is complete
+//!   with a trigger comes first. With `at_least_one` a tag comes first, before any text; with `stop_after_first`
+//!   nothing follows the first tag. At the end of a tag its ends end the text around the inner tags. The text of a
+//!   `dispatch` may hold them.
 //! * `json_schema`: a value of the schema, its keys in the declared order; objects that declare properties are
 //!   closed. No string and no name in it holds one of the `excludes` as it is written: where escapes can spell it
 //!   otherwise they may.
@@ -66,6 +71,7 @@ mod ends;
 mod error;
 mod fields;
 pub(crate) mod format;
+mod free_text;
 mod lower;
 mod options;
 mod place;

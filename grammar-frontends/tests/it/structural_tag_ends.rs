@@ -57,20 +57,20 @@ impl Marks {
     }
 
     /// Whether free text may precede a string that is read after it: it holds no other, and none begins in it and is complete
-    /// before that string is. An excluded string must not be complete with a trigger either.
+    /// before that string is. An excluded string or an end must not be complete with a trigger either.
     fn may_precede(&self, text: &str, next: &str) -> bool {
         let whole = format!("{text}{next}");
         let is_trigger = self.triggers.contains(&next);
-        let is_early = |other: &str, is_excluded: bool| {
+        let is_early = |other: &str, precedes_triggers: bool| {
             let mut ends = (0..text.len()).filter(|&begin| whole[begin..].starts_with(other));
             ends.any(|begin| match begin + other.len() {
-                end if end == whole.len() => next.is_empty() || is_trigger && is_excluded,
+                end if end == whole.len() => next.is_empty() || is_trigger && precedes_triggers,
                 _ => true,
             })
         };
         text.len() <= self.max_chars.unwrap_or(usize::MAX)
-            && !self.ends.iter().chain(self.triggers).any(|other| is_early(other, false))
-            && !self.excludes.iter().any(|other| is_early(other, true))
+            && !self.triggers.iter().any(|other| is_early(other, false))
+            && !self.ends.iter().chain(self.excludes).any(|other| is_early(other, true))
     }
 
     /// Whether a text is free text with tags in it, up to and with an end.
@@ -97,7 +97,18 @@ impl Marks {
 fn the_first_end_ends_a_tag_whatever_bounds_its_text() {
     let all = texts();
     let (mut compared, mut refused) = (0, 0);
-    for ends in [&["xx"][..], &["ab"], &["aba"], &["xx", "b"], &["a", "ab"], &["ba", "aa"], &["axa", "xx"]] {
+    let ends = [
+        &["xx"][..],
+        &["ab"],
+        &["aba"],
+        &["xx", "b"],
+        &["a", "ab"],
+        &["ba", "aa"],
+        &["axa", "xx"],
+        &["xbb", "aa"],
+        &["xbb"],
+    ];
+    for ends in ends {
         for excludes in [&[][..], &["ab"], &["xa"], &["bx"], &["bb", "xax"]] {
             for (triggers, stops_after_first) in
                 [(&[][..], false), (&["bb"], false), (&["bb"], true), (&["ax"], true), (&["xa", "bx"], false)]
@@ -157,6 +168,47 @@ fn text_in_repeats_and_before_parts_that_may_be_left_out_holds_no_end() {
                     None => may_be_open,
                 };
                 assert_eq!(recogniser.accepts(text.as_bytes()), is_meant, "{text} {tag}");
+            }
+        }
+    }
+    // An end that begins in one text and is complete in the next one, or with an end.
+    let is_first =
+        |text: &str, end: &str| text.find(end).is_some_and(|first| first + end.len() == text.len());
+    let parted = |text: &str, end: &str| {
+        is_first(text, end)
+            || text.match_indices('b').any(|(at, _)| {
+                let (before, after) = (&text[..at], &text[at + 1..]);
+                !before.contains(end) && is_first(after, end)
+            })
+    };
+    let closed = |text: &str, end: &str| {
+        let before_b = text.strip_suffix(end).and_then(|before| before.strip_suffix('b'));
+        is_first(text, end) || before_b.is_some_and(|before| !before.contains(end))
+    };
+    type Meaning<'m> = &'m dyn Fn(&str, &str) -> bool;
+    let contents: [(Value, Meaning<'_>); 9] = [
+        (one("plus", &any), &is_first),
+        (one("star", &any), &is_first),
+        (all("sequence", &[&any, &any]), &is_first),
+        (all("sequence", &[&any, &one("optional", &b), &any]), &parted),
+        (all("sequence", &[&any, &one("optional", &b), &one("star", &any), &any]), &parted),
+        (all("sequence", &[&any, &one("optional", &b)]), &closed),
+        (all("sequence", &[&any, &b, &any, &one("optional", &b)]), &|text, end| {
+            text.match_indices('b').any(|(at, _)| closed(&text[at + 1..], end))
+        }),
+        (all("sequence", &[&b, &any, &any]), &|text, end| {
+            text.strip_prefix('b').is_some_and(|text| is_first(text, end))
+        }),
+        (all("sequence", &[&one("optional", &b), &any]), &|text, end| {
+            is_first(text, end) || text.strip_prefix('b').is_some_and(|text| is_first(text, end))
+        }),
+    ];
+    for (content, is_meant) in contents {
+        for end in ["x", "xx", "axa", "ab"] {
+            let tag = json!({"type": "tag", "begin": "", "content": content, "end": end});
+            let recogniser = Recogniser::new(&grammar_of(&tag));
+            for text in texts() {
+                assert_eq!(recogniser.accepts(text.as_bytes()), is_meant(&text, end), "{text} {tag}");
             }
         }
     }
