@@ -69,21 +69,38 @@ fn different_items_at_places() {
     );
 }
 
-/// Arrays are counted by their lengths: here there are 7, and 1 + 3 + 3.
+/// Arrays and objects of few values are counted exactly, whatever bound there is on the items.
 #[test]
-fn different_arrays_are_counted() {
-    let schema = |items: Value, most: u32| {
-        let schema = json!({"type": "array", "uniqueItems": true, "items": items, "maxItems": most});
+fn different_values_are_counted() {
+    let schema = |items: Value, least: u32, most: u32| {
+        let schema = json!({
+            "type": "array", "uniqueItems": true, "items": items, "minItems": least, "maxItems": most
+        });
         json_schema::compile(&schema.to_string(), &JsonSchemaOptions::default()).is_ok()
     };
     let pairs = json!({"type": "array", "items": {"enum": [1, 2]}, "maxItems": 2});
-    assert!(schema(pairs.clone(), 7) && !schema(pairs, 8));
     let rows = json!({
         "type": "array", "prefixItems": [{"enum": [1, 2, 3]}], "items": {"const": null}, "maxItems": 2
     });
-    assert!(schema(rows.clone(), 7) && !schema(rows, 8));
+    let members = json!({
+        "properties": {"a": {"enum": [1, 2, 3]}, "b": {"const": 1}}, "required": ["b"],
+        "additionalProperties": false, "type": "object"
+    });
+    let constants = json!({"enum": [1, 1.0, "a", null, [], [1], {"a": 1}, {"a": [1]}]});
+    let either = json!({"anyOf": [rows, {"type": "array", "items": {"const": 1}, "maxItems": 1}]});
+    for (items, count) in [
+        (&pairs, 7),
+        (&rows, 1 + 3 + 3),
+        (&members, 4),
+        (&constants, 7),
+        (&json!({"items": false, "type": "array"}), 1),
+    ] {
+        assert!(schema(items.clone(), count, 1_000) && !schema(items.clone(), count + 1, 1_000), "{items}");
+    }
+    // Values that two shapes share are not counted twice.
+    assert!(schema(either.clone(), 7, 7) && !schema(either, 8, 8));
     let long = json!({"type": "array", "items": {"const": 1}, "minItems": 10, "maxItems": 1_000_000_000});
-    assert!(schema(long, 999_999));
+    assert!(schema(long, 0, 999_999));
 }
 
 /// All arrays of up to four values, put to schemas and to a count of the items that some keywords ask for.

@@ -422,6 +422,7 @@ impl<'s> SchemaLowering<'s> {
         if let Some(body) = self.unique_array(shape, node)? {
             return Ok(body);
         }
+        let shape = &*self.within_values(shape)?;
         let compared = self.distinct_items_mark(shape)?;
         if compared.is_none() {
             self.refuse_short_names(shape, node)?;

@@ -19,6 +19,7 @@ use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::sets::array_shape::{ArrayShape, ItemObligation, Repetition};
 use crate::json_schema::sets::decimal::Decimal;
 use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::number_shape::NumberShape;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::value_syntax::ItemComparison;
@@ -234,31 +235,32 @@ impl<'s> SchemaLowering<'s> {
         Some(self.builder.sequence([space, ways]))
     }
 
+    /// The numbers and strings of a set, each once, if they are finite sets of at most [`MAX_VALUES`] together.
+    pub(super) fn listed_scalars(&self, norm: &NormalForm<'s>) -> Option<(Vec<Decimal>, Vec<Cow<'s, str>>)> {
+        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
+        for shape in &norm.numbers {
+            numbers.extend(shape.enumerated(MAX_VALUES)?);
+        }
+        for shape in &norm.strings {
+            strings.extend(self.enumerated(shape, MAX_VALUES)?);
+        }
+        let numbers = NumberShape::finite(numbers).values?;
+        strings.sort_unstable();
+        strings.dedup();
+        (numbers.len() + strings.len() <= MAX_VALUES).then_some((numbers, strings))
+    }
+
     /// The values of a goal, if these are scalars and few.
     fn finite_values(&mut self, goal: GoalId, node: NodeId) -> Result<Option<Vec<SpelledScalar<'s>>>> {
         let norm = self.normalizer.norm(goal)?;
         if !norm.arrays.is_empty() || !norm.objects.is_empty() {
             return Ok(None);
         }
-        let (mut numbers, mut strings) = (Vec::new(), Vec::new());
-        for shape in &norm.numbers {
-            let Some(listed) = shape.enumerated(MAX_VALUES) else { return Ok(None) };
-            numbers.extend(listed);
-        }
-        for shape in &norm.strings {
-            // Other notations spell what the schema lists.
-            if shape.values.is_none() && self.notation.is_some() {
-                return Ok(None);
-            }
-            let Some(listed) = self.enumerated(shape, MAX_VALUES) else { return Ok(None) };
-            strings.extend(listed);
-        }
-        let numbers = NumberShape::finite(numbers).values.unwrap_or_default();
-        strings.sort_unstable();
-        strings.dedup();
-        if numbers.len() + strings.len() > MAX_VALUES {
+        // Other notations spell what the schema lists.
+        if self.notation.is_some() && norm.strings.iter().any(|shape| shape.values.is_none()) {
             return Ok(None);
         }
+        let Some((numbers, strings)) = self.listed_scalars(&norm) else { return Ok(None) };
         let words = [("null", norm.null), ("false", norm.booleans[0]), ("true", norm.booleans[1])];
         let words = words.into_iter().filter(|(_, allowed)| *allowed);
         let mut values: Vec<SpelledScalar<'s>> =

@@ -18,6 +18,8 @@
 //! only the readings in arrays of free items go on. Items are compared in all these readings until then, so that names
 //! must not run out inside of them in any.
 
+use std::borrow::Cow;
+
 use grammask_grammar_ir::hash::HashSet;
 use grammask_grammar_ir::{Distinct, Expr, ExprId, GrammarBuilder, RuleId, RuleOptions, TokenRef};
 
@@ -66,6 +68,18 @@ impl<'s> SchemaLowering<'s> {
         };
         self.normalizer.unsupported(at, "uniqueItems", reason, hint)?;
         Ok(None)
+    }
+
+    /// An array of items that differ has no more of them than they have values.
+    pub(super) fn within_values<'a>(&mut self, shape: &'a ArrayShape) -> Result<Cow<'a, ArrayShape>> {
+        if matches!(shape.repetition, Repetition::Forbidden(_))
+            && shape.prefix.is_empty()
+            && let Some(values) = self.values_exactly(shape.rest)?
+            && shape.max.is_none_or(|max| max > values)
+        {
+            return Ok(Cow::Owned(ArrayShape { max: Some(values), ..shape.clone() }));
+        }
+        Ok(Cow::Borrowed(shape))
     }
 
     /// Of arrays that are read side by side: how those that may repeat items are written, if these have none at all and the

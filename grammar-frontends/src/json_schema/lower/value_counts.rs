@@ -1,15 +1,17 @@
-//! How many values a goal has at least.
+//! How many values a goal has at least, and how many exactly.
 //!
-//! Items that differ need a value that is left wherever one may begin. Counting them exactly is more than is
-//! needed. A set with more values than a text can hold is endless, and one member with a string of any length
+//! Items that differ need a value that is left wherever one may begin. Of few values each is counted: an array has at most
+//! so many items then. Counting others exactly is more than is needed. A set with more values than a text can hold is endless, and one member with a string of any length
 //! makes an object so. Values that are not counted within a bound on the work count as none.
 
 use grammask_grammar_ir::hash::HashSet;
 
 use super::lowering::SchemaLowering;
 use crate::diagnostic::Result;
+use crate::json_schema::normalize::proofs::MAX_PROOF_DEPTH;
 use crate::json_schema::sets::array_shape::{ArrayShape, Repetition};
 use crate::json_schema::sets::goals::GoalId;
+use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
 use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
 use crate::json_schema::sets::string_shape::StringShape;
@@ -36,6 +38,12 @@ const MAX_GOALS: usize = 5_000;
 /// Obligations of which all groups are looked at: five have 31.
 const MAX_GROUPED: usize = 5;
 
+/// Values that are counted exactly.
+const MAX_EXACT: u64 = 4_096;
+
+/// Arrays or objects that are compared with one another to count the values of all exactly.
+const MAX_EXACT_SHAPES: usize = 64;
+
 /// One count.
 struct ValueCount {
     visits_left: u32,
@@ -44,7 +52,114 @@ struct ValueCount {
 impl<'s> SchemaLowering<'s> {
     /// A number of values that satisfy a goal at least.
     pub(super) fn values_at_least(&mut self, goal: GoalId) -> Result<u64> {
+        if let Some(values) = self.values_exactly(goal)? {
+            return Ok(values);
+        }
         self.count(goal, MAX_DEPTH, &mut ValueCount { visits_left: MAX_VISITS })
+    }
+
+    /// The number of values of a goal, if all of them can be counted.
+    pub(super) fn values_exactly(&mut self, goal: GoalId) -> Result<Option<u64>> {
+        self.count_exactly(goal, MAX_DEPTH, &mut ValueCount { visits_left: MAX_VISITS })
+    }
+
+    fn count_exactly(&mut self, goal: GoalId, depth: u32, work: &mut ValueCount) -> Result<Option<u64>> {
+        match goal {
+            GoalId::NEVER => return Ok(Some(0)),
+            GoalId::ANY => return Ok(None),
+            _ if depth == 0 || work.visits_left == 0 => return Ok(None),
+            _ => work.visits_left -= 1,
+        }
+        let norm = self.normalizer.norm(goal)?;
+        if norm.arrays.len().max(norm.objects.len()) > MAX_EXACT_SHAPES
+            || !self.shapes_exclude_each_other(&norm)
+        {
+            return Ok(None);
+        }
+        let words = [norm.null, norm.booleans[0], norm.booleans[1]].into_iter().filter(|&word| word).count();
+        let Some((numbers, strings)) = self.listed_scalars(&norm) else { return Ok(None) };
+        let mut values = (words + numbers.len() + strings.len()) as u64;
+        for shape in &norm.arrays {
+            let Some(arrays) = self.arrays_exactly(shape, depth - 1, work)? else { return Ok(None) };
+            values += arrays;
+        }
+        for shape in &norm.objects {
+            let Some(objects) = self.objects_exactly(shape, depth - 1, work)? else { return Ok(None) };
+            values += objects;
+        }
+        Ok(Some(values).filter(|&values| values <= MAX_EXACT))
+    }
+
+    /// Whether no value is in two arrays, or two objects, of a set.
+    fn shapes_exclude_each_other(&mut self, norm: &NormalForm<'s>) -> bool {
+        let n = &mut *self.normalizer;
+        let arrays = norm.arrays.iter().enumerate().all(|(at, one)| {
+            norm.arrays[..at].iter().all(|other| {
+                let both = one.and(other, &mut n.algebra.goals);
+                both.is_empty() || n.array_surely_empty(&both, MAX_PROOF_DEPTH)
+            })
+        });
+        arrays
+            && norm.objects.iter().enumerate().all(|(at, one)| {
+                norm.objects[..at].iter().all(|other| {
+                    let both = n.conjoined(one, other);
+                    both.is_empty() || n.object_surely_empty(&both, MAX_PROOF_DEPTH)
+                })
+            })
+    }
+
+    fn arrays_exactly(
+        &mut self,
+        shape: &ArrayShape,
+        depth: u32,
+        work: &mut ValueCount,
+    ) -> Result<Option<u64>> {
+        let is_long = shape.min > MAX_EXACT;
+        if is_long || !shape.obligations.is_empty() || shape.repetition != Repetition::Free {
+            return Ok(None);
+        }
+        let most = shape.max.unwrap_or(u64::MAX);
+        let (mut arrays, mut longest) = (0_u64, 1_u64);
+        for length in 0..=most.min(MAX_EXACT) {
+            if length >= shape.min {
+                arrays += longest;
+            }
+            if length == most {
+                break;
+            }
+            let item = shape.item(usize::try_from(length).unwrap_or(usize::MAX));
+            let Some(items) = self.count_exactly(item, depth, work)? else { return Ok(None) };
+            longest *= items;
+            if longest == 0 {
+                break;
+            }
+            if arrays.max(longest) > MAX_EXACT {
+                return Ok(None);
+            }
+        }
+        Ok(Some(arrays))
+    }
+
+    fn objects_exactly(
+        &mut self,
+        shape: &ObjectShape<'s>,
+        depth: u32,
+        work: &mut ValueCount,
+    ) -> Result<Option<u64>> {
+        let members = shape.properties.len() as u64;
+        let is_counted = shape.min > shape.required() || shape.max.is_some_and(|max| max < members);
+        if !shape.obligations.is_empty() || !shape.is_closed() || is_counted {
+            return Ok(None);
+        }
+        let mut objects: u64 = 1;
+        for property in &shape.properties {
+            let Some(values) = self.count_exactly(property.value, depth, work)? else { return Ok(None) };
+            objects *= values + u64::from(property.presence == Presence::Optional);
+            if objects > MAX_EXACT {
+                return Ok(None);
+            }
+        }
+        Ok(Some(objects))
     }
 
     fn count(&mut self, goal: GoalId, depth: u32, work: &mut ValueCount) -> Result<u64> {

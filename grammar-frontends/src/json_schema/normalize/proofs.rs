@@ -138,7 +138,7 @@ impl<'s> Normalizer<'s> {
         norm.ok()
     }
 
-    fn array_surely_empty(&mut self, shape: &ArrayShape, depth: u32) -> bool {
+    pub(crate) fn array_surely_empty(&mut self, shape: &ArrayShape, depth: u32) -> bool {
         let places = shape.prefix.len().min(MAX_PARTS);
         let forced = (0..places + 1).take_while(|&index| (index as u64) < shape.min);
         if forced.into_iter().any(|index| self.goal_surely_empty(shape.item(index), depth)) {
