@@ -33,8 +33,10 @@ pub(crate) struct ClassBytes {
 
 impl ClassBytes {
     fn new(classes: &ByteClasses, class: &CharClass) -> Self {
-        let one_of_each =
-            |bytes: &mut dyn Iterator<Item = u8>| -> Bytes { classes.first_of_each(bytes).collect() };
+        let one_of_each = |bytes: &mut dyn Iterator<Item = u8>| -> Bytes {
+            let mut last = None;
+            bytes.filter(|&byte| last.replace(classes.class(byte)) != Some(classes.class(byte))).collect()
+        };
         let ascii = one_of_each(&mut (0..128).filter(|&byte| class.contains_ascii(byte)));
         let patterns = if class.non_ascii { SEQUENCES } else { &[] };
         let others = patterns

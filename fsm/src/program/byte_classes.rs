@@ -116,39 +116,39 @@ impl ByteClasses {
     pub fn after_each_character<S: Copy + PartialEq>(
         &self,
         from: S,
-        mut ascii: impl Iterator<Item = u8>,
+        ascii: impl Iterator<Item = u8>,
         non_ascii: bool,
         most: usize,
         after: &mut Vec<S>,
         mut step: impl FnMut(S, u8) -> Option<S>,
     ) -> Option<()> {
-        let add = |states: &mut Vec<S>, state| {
-            let is_known = states.contains(&state);
-            if !is_known && states.len() < most {
-                states.push(state);
-                return Some(());
-            }
-            is_known.then_some(())
-        };
-        let mut step_all = |states: &[S], bytes: &mut dyn Iterator<Item = u8>, after: &mut Vec<S>| {
-            for byte in self.first_of_each(bytes) {
-                for &state in states {
-                    add(after, step(state, byte)?)?;
-                }
-            }
-            Some(())
-        };
-        step_all(&[from], &mut ascii, after)?;
+        self.step_all(&[from], ascii, most, after, &mut step)?;
         for row in SEQUENCES.iter().filter(|_| non_ascii) {
             let mut states = vec![from];
             for &(start, end) in *row {
                 let mut next = Vec::new();
-                step_all(&states, &mut (start..=end), &mut next)?;
+                self.step_all(&states, start..=end, most, &mut next, &mut step)?;
                 states = next;
             }
             // The states between the bytes of a character are not among them.
             for state in states {
-                add(after, state)?;
+                add(after, state, most)?;
+            }
+        }
+        Some(())
+    }
+
+    fn step_all<S: Copy + PartialEq>(
+        &self,
+        states: &[S],
+        bytes: impl Iterator<Item = u8>,
+        most: usize,
+        after: &mut Vec<S>,
+        step: &mut impl FnMut(S, u8) -> Option<S>,
+    ) -> Option<()> {
+        for byte in self.first_of_each(bytes) {
+            for &state in states {
+                add(after, step(state, byte)?, most)?;
             }
         }
         Some(())
@@ -168,6 +168,17 @@ impl ByteClasses {
     pub fn representatives(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=255u8).filter(|&byte| byte == 0 || self.class(byte) != self.class(byte - 1))
     }
+}
+
+/// Adds a state that is not there yet. `None` if there are `most` already.
+fn add<S: PartialEq>(states: &mut Vec<S>, state: S, most: usize) -> Option<()> {
+    if !states.contains(&state) {
+        if states.len() >= most {
+            return None;
+        }
+        states.push(state);
+    }
+    Some(())
 }
 
 #[cfg(test)]
