@@ -61,8 +61,6 @@ pub(crate) struct Normalizer<'s> {
     pub(super) reported: HashSet<NodeId>,
     /// The atom that is read at present, for messages.
     pub(super) at: Option<Atom>,
-    /// The normal forms of schemas that have a `type` and no other assertion.
-    type_only_norms: [Option<Rc<NormalForm<'s>>>; TYPE_ONLY.len()],
     /// Where places are asked for.
     pub(crate) rule_origins: Option<RuleOrigins>,
 }
@@ -75,9 +73,6 @@ pub(crate) struct Wishes {
     /// There would be fewer refusals if arrays of free items told of repeated ones.
     pub(crate) told_repeats: bool,
 }
-
-/// Types whose values a schema can leave as they are.
-pub(crate) const TYPE_ONLY: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
 
 /// Parts of schemas that are met between two looks at the interrupt.
 const BETWEEN_CHECKS: usize = 1_024;
@@ -110,7 +105,6 @@ impl<'s> Normalizer<'s> {
             closings: Closings::default(),
             reported: HashSet::default(),
             at: None,
-            type_only_norms: [const { None }; TYPE_ONLY.len()],
             rule_origins: None,
         }
     }
@@ -259,10 +253,6 @@ impl<'s> Normalizer<'s> {
             return Ok(Rc::clone(known));
         }
         let node = self.atom_node(atom);
-        let type_only = self.type_only(atom);
-        if let Some(known) = type_only.and_then(|type_only| self.type_only_norms[type_only].as_ref()) {
-            return Ok(Rc::clone(known));
-        }
         let norm = self.opened(atom, |this| match atom {
             Atom::Schema(node) => match this.only_reference(node)? {
                 Some(target) => this.norm(target),
@@ -272,9 +262,6 @@ impl<'s> Normalizer<'s> {
             Atom::Not(goal) => this.negation(goal, node).map(Rc::new),
         })?;
         self.atoms.insert(atom, Rc::clone(&norm));
-        if let Some(type_only) = type_only {
-            self.type_only_norms[type_only] = Some(Rc::clone(&norm));
-        }
         Ok(norm)
     }
 

@@ -1,35 +1,17 @@
-//! `type`, and schemas that have no other keyword.
-//!
-//! Most schemas are such. They have one normal form a type, which is found once: to look for fifty keywords that are not
-//! there is most of what reading one of them takes.
+//! `type`.
 
-use super::normalizer::{Normalizer, TYPE_ONLY};
+use super::normalizer::Normalizer;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::{Draft, NodeId};
 use crate::json_schema::document::json::Value;
 use crate::json_schema::document::nodes::Document;
 use crate::json_schema::sets::array_shape::ArrayShape;
-use crate::json_schema::sets::goals::Atom;
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
 use crate::json_schema::sets::object_shape::ObjectShape;
 use crate::json_schema::sets::string_shape::StringShape;
 
 impl<'s> Normalizer<'s> {
-    /// The index in [`TYPE_ONLY`] of a schema's type, where it has no other assertion.
-    pub(crate) fn type_only(&self, atom: Atom) -> Option<usize> {
-        let Atom::Schema(node) = atom else { return None };
-        let Value::Object(members) = self.document.value(node) else { return None };
-        let name = members.get("type")?.as_str()?;
-        let plain = TYPE_ONLY.iter().position(|&plain| plain == name)?;
-        let asserts_nothing =
-            |key: &str| matches!(key, "type" | "title" | "description" | "default" | "examples");
-        // A whole report names every keyword, and what is an integer is a matter of the draft.
-        let alike =
-            !self.report.is_whole() && self.document.draft(node) == self.document.draft(Document::ROOT);
-        (alike && members.keys().all(asserts_nothing)).then_some(plain)
-    }
-
     /// All values of the types that are named.
     pub(crate) fn types(&mut self, node: NodeId, value: &Value<'_>) -> Result<NormalForm<'s>> {
         let mut norm = NormalForm::never();
