@@ -82,7 +82,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 /// One schema that grows in one place.
-const SINGLE: [(&str, [usize; 3], &str); 59] = [
+const SINGLE: [(&str, [usize; 3], &str); 60] = [
     ("100,000 strings", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":"w§"}‖,»]}"#),
     ("100,000 integers", [1_000, 10_000, 100_000], r#"{"anyOf":[«{"const":§}‖,»]}"#),
     (
@@ -133,6 +133,11 @@ const SINGLE: [(&str, [usize; 3], &str); 59] = [
         "oneOf of open objects",
         [40, 400, 4_000],
         r#"{"oneOf":[«{"type":"object","properties":{"a§":{"type":"string"}}}‖,»]}"#,
+    ),
+    (
+        "few objects that differ",
+        [6, 60, 600],
+        r#"{"uniqueItems":true,"items":{"anyOf":[«{"type":"object","properties":{"k":{"enum":[[§],{"a":§}]}},"required":["k"],"additionalProperties":false}‖,»]}}"#,
     ),
     (
         "oneOf by patterns",

@@ -1,8 +1,9 @@
 //! How many values a goal has at least, and how many exactly.
 //!
-//! Items that differ need a value that is left wherever one may begin. Of few values each is counted: an array has at most
-//! so many items then. Counting others exactly is more than is needed. A set with more values than a text can hold is endless, and one member with a string of any length
-//! makes an object so. Values that are not counted within a bound on the work count as none.
+//! Items that differ need a value that is left wherever one may begin. If there are few values, each of them is counted,
+//! and an array has at most so many items. To count others exactly is more than is needed. A set with more values than
+//! a text can hold is endless, and one member with a string of any length makes an object so. Values that are not counted
+//! within a bound on the work count as none.
 
 use grammask_grammar_ir::hash::HashSet;
 
@@ -71,9 +72,7 @@ impl<'s> SchemaLowering<'s> {
             _ => work.visits_left -= 1,
         }
         let norm = self.normalizer.norm(goal)?;
-        if norm.arrays.len().max(norm.objects.len()) > MAX_EXACT_SHAPES
-            || !self.shapes_exclude_each_other(&norm)
-        {
+        if norm.arrays.len().max(norm.objects.len()) > MAX_EXACT_SHAPES {
             return Ok(None);
         }
         let words = [norm.null, norm.booleans[0], norm.booleans[1]].into_iter().filter(|&word| word).count();
@@ -87,7 +86,7 @@ impl<'s> SchemaLowering<'s> {
             let Some(objects) = self.objects_exactly(shape, depth - 1, work)? else { return Ok(None) };
             values += objects;
         }
-        Ok(Some(values).filter(|&values| values <= MAX_EXACT))
+        Ok((values <= MAX_EXACT && self.shapes_exclude_each_other(&norm)).then_some(values))
     }
 
     /// Whether no value is in two arrays, or two objects, of a set.

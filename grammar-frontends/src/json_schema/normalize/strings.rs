@@ -40,7 +40,10 @@ pub(crate) fn read<'s>(
     shape.tests.sort_unstable();
     shape.tests.dedup();
     // A pattern by which schemas tell objects apart is a list mostly: `^circle$`. A contradiction is told by its keywords.
-    let listed = listed.map(|values| StringShape::finite(values).and(&shape, &n.algebra.tests));
+    // Whether a text obeys a format may not be known.
+    let listed = listed
+        .filter(|_| shape.tests.len() == 1)
+        .map(|values| StringShape::finite(values).and(&shape, &n.algebra.tests));
     Ok(listed.filter(|listed| !listed.is_empty(&n.algebra.tests)).unwrap_or(shape))
 }
 
