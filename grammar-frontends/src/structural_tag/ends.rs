@@ -57,7 +57,7 @@ impl Format {
     }
 
     /// Whether free text of the format may go on over an end that follows it.
-    fn may_run_into(&self, end: &End) -> bool {
+    pub(super) fn may_run_into(&self, end: &End) -> bool {
         match self {
             Format::AnyText(_) | Format::TriggeredTags(_) => end.texts().next().is_some(),
             Format::AnyTokens(_) | Format::TokenTriggeredTags(_) | Format::ExcludeToken(_) => {
@@ -98,9 +98,12 @@ impl Format {
                 }
                 continue;
             }
-            let may_meet_end = text.is_none() && !matches!(element, Format::Star(_));
+            // A part that meets the end in one way and is before another one in others would be lowered twice, and all tags in
+            // it as well.
+            let may_meet_end = text.is_none() && ways.is_empty() && !matches!(element, Format::Star(_));
             let content = element.once();
-            if content.may_be_empty() || !may_meet_end && content.may_run_into(end) {
+            let is_intricate = content.may_be_empty() || !may_meet_end && content.may_run_into(end);
+            if is_intricate || ways.len() == MAX_WAYS {
                 return None;
             }
             ways.push(LastParts { before, last: Some(before), text });
@@ -120,7 +123,7 @@ impl Format {
         }
     }
 
-    /// The text without bounds that the format is. Repeated it is the same. Repeated it is the same.
+    /// The text without bounds that the format is. Repeated it is the same.
     pub(super) fn repeated_text(&self) -> Option<&AnyText> {
         match self {
             Format::AnyText(text) if text.max_chars.is_none() && text.max_tokens.is_none() => Some(text),
@@ -160,6 +163,9 @@ impl Format {
         }
     }
 }
+
+/// Ways to read a sequence before an end; each is written out.
+const MAX_WAYS: usize = 16;
 
 /// A way to read a sequence before an end.
 #[derive(Debug, PartialEq, Eq)]

@@ -277,30 +277,48 @@ impl<'o> FormatLowering<'o> {
     ) -> Result<ExprId> {
         let most = ways.iter().map(|way| way.before).max().unwrap_or(0);
         let first = first_before_end(elements);
-        let lower = |(index, part): (usize, &Format)| {
+        // Each part as it is, and its content, which is lowered once.
+        let mut before = Vec::with_capacity(most);
+        let mut contents = Vec::with_capacity(most);
+        for (index, element) in elements[..most].iter().enumerate() {
+            let (at, is_text) = (list.index(index), element.repeated_text().is_some());
+            let content = if index < first || is_text { element } else { element.once() };
             // A text that the end may follow in another way holds no end in this one either.
-            let part = if index < first { Cow::Borrowed(part) } else { part.before_end(end) };
-            self.format(&part, &list.index(index))
-        };
-        let before = elements[..most].iter().enumerate().map(lower).collect::<Result<Vec<ExprId>>>()?;
+            let part = if index < first { Cow::Borrowed(content) } else { content.before_end(end) };
+            let is_inside = !std::ptr::eq(content, element);
+            let inside = at.key("content");
+            let content = self.format(&part, if is_inside { &inside } else { &at })?;
+            contents.push(content);
+            before.push(match element {
+                Format::Optional(_) if is_inside => self.builder.optional(content),
+                Format::Star(_) if is_inside => self.builder.repeat(content, 0, None),
+                _ => content,
+            });
+        }
         let mut all = Vec::with_capacity(ways.len());
         for &LastParts { before: count, last, text } in ways {
             let mut parts = before[..count].to_vec();
             if let Some(index) = last {
-                let (element, at) = (&elements[index], list.index(index));
-                let content = element.once();
+                let element = &elements[index];
+                let at = list.index(index);
                 let inside = at.key("content");
-                let place = if std::ptr::eq(content, element) { &at } else { &inside };
-                parts.push(match (element, text) {
-                    (Format::Star(_), _) => {
-                        let content = self.format(content, place)?;
-                        let repeated = self.builder.repeat(content, 1, None);
-                        let end = if text.is_none() { self.end(end) } else { self.builder.empty() };
-                        self.builder.sequence([repeated, end])
+                let place = if std::ptr::eq(element.once(), element) { &at } else { &inside };
+                let meets_end = text.is_none() && element.once().may_run_into(end);
+                if meets_end {
+                    parts.push(self.terminated(element.once(), end, place)?);
+                } else {
+                    let content = match contents.get(index) {
+                        Some(&content) => content,
+                        None => self.format(element.once(), place)?,
+                    };
+                    parts.push(match element {
+                        Format::Star(_) => self.builder.repeat(content, 1, None),
+                        _ => content,
+                    });
+                    if text.is_none() {
+                        parts.push(self.end(end));
                     }
-                    (_, Some(_)) => self.format(content, place)?,
-                    (_, None) => self.terminated(content, end, place)?,
-                });
+                }
             }
             match (last, text) {
                 (_, Some(text)) => parts.push(self.terminated(&elements[text], end, &list.index(text))?),

@@ -221,6 +221,41 @@ fn text_in_repeats_and_before_parts_that_may_be_left_out_holds_no_end() {
     }
 }
 
+/// Each part of a sequence is lowered once, so that tags in tags do not double with each level.
+#[test]
+fn nested_parts_that_may_be_left_out_stay_few() {
+    let one = |kind: &str, content: &Value| json!({"type": kind, "content": content});
+    let text = json!({"type": "any_text"});
+    let literal = |value: &str| json!({"type": "const_string", "value": value});
+    let shapes: [fn(Value, Value, Value) -> Value; 4] = [
+        |text, tag, last| json!([text, tag, last, text]),
+        |text, tag, last| json!([text, tag, last]),
+        |text, tag, last| json!([last, tag, text, last]),
+        |text, tag, last| {
+            let inside = json!({"type": "sequence", "elements": [tag, text]});
+            json!([{"type": "optional", "content": inside}, last])
+        },
+    ];
+    for shape in shapes {
+        let size = |depth: usize| {
+            let mut tag = literal("b");
+            for level in 0..depth {
+                let kind = if level % 2 == 0 { "optional" } else { "star" };
+                let elements = shape(text.clone(), one(kind, &tag), one("optional", &literal("c")));
+                let content = json!({"type": "sequence", "elements": elements});
+                tag = json!({"type": "tag", "begin": format!("<{level}>"), "content": content, "end": "x"});
+            }
+            grammar_of(&tag).expr_count()
+        };
+        assert!(size(12) <= 3 * size(6), "{} and {} expressions", size(6), size(12));
+    }
+    let many = vec![one("optional", &literal("b")); 1_000];
+    let elements: Vec<&Value> = std::iter::once(&text).chain(&many).collect();
+    let content = json!({"type": "sequence", "elements": elements});
+    let tag = json!({"type": "tag", "begin": "", "content": content, "end": "x"});
+    assert!(grammar_of(&tag).expr_count() < 20_000);
+}
+
 fn grammar_of(tag: &Value) -> Grammar {
     let (tag, options) = (json!({"format": tag}).to_string(), StructuralTagOptions::default());
     StructuralTag::parse(&tag, &options).and_then(|tag| tag.grammar(&options)).unwrap()
