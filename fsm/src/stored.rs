@@ -235,8 +235,9 @@ impl PermutationOwners {
             let mut expected = Vec::new();
             for (index, part) in (0..).zip(&permutation.parts) {
                 let Some(part) = *part else { continue };
-                let role = program.fragments.get(part.index()).map(|fragment| &fragment.role);
-                require(role.is_some_and(|role| matches!(role, Role::Part(at) if *at == index)), WHAT)?;
+                let is_part =
+                    |fragment: &Fragment| fragment.role == Role::Part(index) && !fragment.call_is_nullable();
+                require(program.fragments.get(part.index()).is_some_and(is_part), WHAT)?;
                 require(this.claim(part, number), WHAT)?;
                 expected.push(part);
             }

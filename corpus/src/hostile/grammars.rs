@@ -77,7 +77,7 @@ const SINGLE: [(&str, [usize; 3], &str); 40] = [
 ];
 
 /// Operators that our EBNF alone has.
-const OPERATORS: [(&str, [usize; 3], &str); 29] = [
+const OPERATORS: [(&str, [usize; 3], &str); 30] = [
     (
         "random excluded texts",
         [1_000, 10_000, 100_000],
@@ -121,6 +121,11 @@ const OPERATORS: [(&str, [usize; 3], &str); 29] = [
     ),
     ("permutation", [5, 12, 100], "root ::= Permutation(\",\", «Required(\"a§\")‖, »)"),
     ("optional permutation", [5, 12, 100], "root ::= Permutation(\",\", «Optional(\"a§\")‖, »)"),
+    (
+        "parts that begin alike",
+        [80, 800, 8_000],
+        "root ::= Permutation(\",\", «Optional(\"a\" | \"a§;\")‖, »)",
+    ),
     ("repeatable permutation", [100, 1_000, 10_000], "root ::= Permutation(\",\", «Repeatable(\"a§\")‖, »)"),
     ("intersection", [10, 100, 1_000], "root ::= Intersection(«[ab]{§,} ‖, »)"),
     ("intersection of cycles", [3, 8, 30], "root ::= Intersection(«([ab]{¶})*‖, »)"),

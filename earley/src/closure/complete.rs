@@ -3,9 +3,9 @@
 use grammask_fsm::{Role, StateId};
 
 use super::set_closure::{Closure, Grammar};
-use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry};
+use crate::tables::contexts::{Context, Contexts, CountKind, Counter};
 use crate::tables::guards::Guard;
-use crate::tables::ids::{ContextId, ReturnState, SLOTS, TAIL, units};
+use crate::tables::ids::{ContextId, SLOTS, TAIL, units};
 use crate::tables::items::Item;
 use crate::tables::slots::{SlotChange, Tag};
 
@@ -43,19 +43,21 @@ impl Closure {
                 Context::List(entries) | Context::Block { entries, .. } => {
                     self.visited += units(entries.range().len());
                     for index in entries.range() {
-                        let Entry { state, context } = contexts.entry(index);
-                        let context = contexts.after_return(grammar.program, context);
-                        match state {
-                            // The caller has nothing left to read, so it ends together with its callee.
-                            TAIL => self.completing.push((context, tag)),
-                            _ => self.push_kernel_tagged(contexts, item(state, context), tag),
+                        let caller = contexts.entry(index);
+                        // A caller that has nothing left to read ends together with its callee.
+                        if caller.state == TAIL {
+                            self.completing.push((caller.context, tag));
+                        } else if let Some(item) =
+                            contexts.after_return(grammar.program, caller, &mut self.visited)
+                        {
+                            self.push_kernel_tagged(contexts, item, tag);
                         }
                     }
                 }
-                // The whole may end only if its required parts were read. It may end with a part, or after it.
+                // The whole may end only if its required parts were read.
                 Context::Permutation(open) => {
                     if let Role::Permutation(permutation) = &grammar.program.fragment(open.fragment).role
-                        && contexts.subset_at_end(permutation, open).may_end(permutation)
+                        && contexts.subset(open.subset).may_end(permutation)
                     {
                         self.completing.push((open.parent, tag));
                     }
@@ -147,9 +149,4 @@ fn count_up(
         CountKind::Exact(_) => (contexts.counter(Counter { count: CountKind::Exact(done), ..counter }), tag),
         CountKind::Met => (id, tag),
     }
-}
-
-fn item(state: ReturnState, context: ContextId) -> Item {
-    let state = state.state().expect("entries hold states of the program");
-    Item { state, context }
 }

@@ -6,7 +6,7 @@ use grammask_fsm::{CornerCall, FragmentId, Role};
 use grammask_grammar_ir::hash::HashSet;
 
 use super::set_closure::{Closure, Grammar, Phase};
-use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry, NO_PART, OpenPermutation};
+use crate::tables::contexts::{Context, Contexts, CountKind, Counter, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, ReturnState, SlotIndex, TAIL, units};
 use crate::tables::items::Item;
 use crate::tables::part_subset::PartSubset;
@@ -61,7 +61,7 @@ impl Closure {
         let tag = self.inherited_tag(contexts.slots(parent));
         if let Role::Permutation(permutation) = &fragment.role {
             let subset = contexts.subset_id(PartSubset::empty(permutation));
-            let open = OpenPermutation { fragment: fragment_id, subset, part: NO_PART, parent };
+            let open = OpenPermutation { fragment: fragment_id, subset, parent };
             let context = contexts.permutation(open);
             self.predicted.push((Item { state: fragment.start, context }, tag));
             return;

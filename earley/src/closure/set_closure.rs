@@ -42,6 +42,10 @@ type FragmentCaller = (FragmentId, ReturnState, ContextId);
 /// Byte edges that are read in the time of one other edge: they lie side by side.
 const BYTE_EDGES_READ: usize = 8;
 
+/// Work of a caller, which goes into a heap and out of it. In a heap of more than 2^12 callers each step between them
+/// is a miss of the cache.
+const CALLER_WORK: u64 = 3;
+
 /// Scratch space and results of one closure. Kept and reused.
 #[derive(Default)]
 pub(crate) struct Closure {
@@ -58,7 +62,7 @@ pub(crate) struct Closure {
     pub(super) subsumption: Subsumption,
     /// Entries and edges met, which do not all become items.
     pub(super) visited: u64,
-    /// Callers met.
+    /// Work of the callers that were met.
     pub(super) called: u64,
     pub(super) slot_changes: [Option<SlotChange>; SLOTS],
     pub(super) conflict: bool,
@@ -130,11 +134,10 @@ impl Closure {
     }
 
     /// Work done: items, contexts and callers met, and comparisons of contexts. In a large closure an item or
-    /// a context is a miss of the cache in the table of those that were met. A caller goes into a heap and
-    /// out of it.
+    /// a context is a miss of the cache in the table of those that were met.
     pub(crate) fn work(&self) -> u64 {
         let met = self.kernel_seen.len() + self.predicted_seen.len() + self.completed.len();
-        units(2 * met + self.items.len()) + 3 * self.called + self.visited / 2 + self.subsumption.work()
+        units(2 * met + self.items.len()) + self.called + self.visited / 2 + self.subsumption.work()
     }
 
     /// Bytes held from one closure to the next.
@@ -257,25 +260,22 @@ impl Closure {
             self.spread(contexts, Item { state: target, ..item }, tag, phase);
         }
         for call in state.calls {
-            let Some(context) = contexts.after_call(grammar.program, call.fragment, item.context) else {
+            let callee = grammar.program.fragment(call.fragment);
+            let Some(target) = contexts.return_state(grammar.program, (call, callee), item.context) else {
                 continue;
             };
             // Calls inside a left-recursive component are edges of its block of contexts, which knows them
             // already. Only calls from outside the component are its callers.
             let corner = phase == Phase::Predicted && grammar.corners.same_cycle(item.state, call.fragment);
             if !corner {
-                // A tail call returns to nothing of its own, so the callee gets the caller's context in place
-                // of a new entry.
-                let tail = grammar.program.state(call.target).is_pure_final();
-                let target = if tail { TAIL } else { ReturnState::new(call.target) };
                 let order = grammar.program.left_corner_component(call.fragment);
-                self.callers.push(Reverse((order, call.fragment, target, context)));
-                self.called += 1;
+                self.callers.push(Reverse((order, call.fragment, target, item.context)));
+                self.called += CALLER_WORK + u64::from(self.callers.len().ilog2().saturating_sub(12)) / 2;
             }
-            // The call may read nothing. It is skipped here, and a fragment that was just predicted is never
-            // completed in the same set.
-            if grammar.program.fragment(call.fragment).call_is_nullable() {
-                self.spread(contexts, Item { state: call.target, context }, tag, phase);
+            // The call may read nothing, as no part in any order may. It is skipped here, and a fragment that was
+            // just predicted is never completed in the same set.
+            if callee.call_is_nullable() {
+                self.spread(contexts, Item { state: call.target, ..item }, tag, phase);
             }
         }
         state

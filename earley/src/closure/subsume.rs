@@ -238,7 +238,7 @@ impl Subsumption {
                 open.wanted = counter.parent;
             }
             Context::Permutation(begun) => {
-                let read = |open: &OpenPermutation| (open.fragment, open.subset, open.part);
+                let read = |open: &OpenPermutation| (open.fragment, open.subset);
                 let is_equal = |other: &&OpenPermutation| read(other) == read(&begun);
                 candidates.extend(completion.permutations.iter().filter(is_equal).map(|other| other.parent));
                 open.wanted = begun.parent;

@@ -4,7 +4,7 @@ use grammask_fsm::{Program, Role, StateId};
 use grammask_parser_backend::{Configuration, Fuel, OpenCall, OpenGroup, Progress, StepError};
 
 use crate::automaton::lazy::{Automaton, Builder};
-use crate::tables::contexts::{Contexts, CountKind, Counter, Entry, NO_PART, OpenPermutation};
+use crate::tables::contexts::{Contexts, CountKind, Counter, Entry, OpenPermutation};
 use crate::tables::ids::{ContextId, ROOT, ReturnState, SLOTS, TAIL, index, number, units};
 use crate::tables::items::{Acceptance, Item};
 use crate::tables::part_subset::PartSubset;
@@ -145,8 +145,7 @@ impl<'c> Assembly<'c> {
             }
             (Progress::Parts { once, count }, None, Role::Permutation(permutation)) => {
                 let subset = contexts.subset_id(PartSubset::from_parts(permutation, once, *count)?);
-                let open = OpenPermutation { fragment: fragment_id, subset, part: NO_PART, parent };
-                Some(contexts.permutation(open))
+                Some(contexts.permutation(OpenPermutation { fragment: fragment_id, subset, parent }))
             }
             _ => None,
         }

@@ -135,7 +135,7 @@ impl CostSearch<'_> {
                     continue;
                 }
                 Context::Permutation(open) => {
-                    self.write_parts(open, NextElement::Separator, &mut ending, fuel)?;
+                    self.write_parts(open, NextElement::Separator { after: None }, &mut ending, fuel)?;
                     context = open.parent;
                     continue;
                 }
@@ -149,9 +149,9 @@ impl CostSearch<'_> {
             };
             let Some(entry) = entry else { return Ok(ending) };
             context = entry.context;
-            match self.part_must_follow(entry) {
-                Some(open) => {
-                    self.write_parts(open, NextElement::Part, &mut ending, fuel)?;
+            match self.next_element(entry) {
+                Some((open, next)) => {
+                    self.write_parts(open, next, &mut ending, fuel)?;
                     context = open.parent;
                 }
                 None => {
@@ -170,11 +170,11 @@ impl CostSearch<'_> {
     fn write_parts(
         &self,
         open: OpenPermutation,
-        place: NextElement,
+        next: NextElement,
         ending: &mut Vec<u8>,
         fuel: &mut Fuel,
     ) -> Result<(), StepError> {
-        let Some((subset, numbers)) = self.missing_parts(open, place, fuel)? else { return Ok(()) };
+        let Some((subset, numbers)) = self.missing_parts(open, next, fuel)? else { return Ok(()) };
         let parts = Ending::Parts { fragment: open.fragment, numbers, read: subset.read() };
         self.write(parts, ending, fuel)
     }
@@ -205,7 +205,7 @@ impl CostSearch<'_> {
                     known.insert(id, iterations.saturating_add(cost_of(known, counter.parent)));
                 }
                 Context::Permutation(open) => {
-                    let rest = self.permutation_cost(open, NextElement::Separator, fuel)?;
+                    let rest = self.permutation_cost(open, NextElement::Separator { after: None }, fuel)?;
                     known.insert(id, rest.saturating_add(cost_of(known, open.parent)));
                 }
                 Context::Block { first, .. } => {
@@ -238,8 +238,8 @@ impl CostSearch<'_> {
     /// The least number of bytes from a caller to the end of the text.
     fn cost_of_entry(&self, entry: Entry, known: &Costs, fuel: &mut Fuel) -> Result<u64, StepError> {
         fuel.burn(1)?;
-        if let Some(open) = self.part_must_follow(entry) {
-            let rest = self.permutation_cost(open, NextElement::Part, fuel)?;
+        if let Some((open, next)) = self.next_element(entry) {
+            let rest = self.permutation_cost(open, next, fuel)?;
             return Ok(rest.saturating_add(cost_of(known, open.parent)));
         }
         Ok(self.to_end(&entry).saturating_add(cost_of(known, entry.context)))
@@ -250,17 +250,15 @@ impl CostSearch<'_> {
         entry.state.state().map_or(0, |state| self.distances.to_end(state))
     }
 
-    /// The parts in any order of which a separator was read last: a part must follow, and then those that are still
-    /// required.
-    fn part_must_follow(&self, entry: Entry) -> Option<OpenPermutation> {
-        match (entry.state.state(), self.contexts.get(entry.context)) {
-            (Some(state), Context::Permutation(open))
-                if state == self.program.fragment(open.fragment).start =>
-            {
-                Some(open)
-            }
-            _ => None,
-        }
+    /// The parts in any order that a caller goes on in, after a part or a separator.
+    fn next_element(&self, entry: Entry) -> Option<(OpenPermutation, NextElement)> {
+        let Context::Permutation(open) = self.contexts.get(entry.context) else { return None };
+        let next = match entry.state.part() {
+            Some(part) => NextElement::Separator { after: Some(part) },
+            None if entry.state.state()? == self.program.fragment(open.fragment).start => NextElement::Part,
+            None => return None,
+        };
+        Some((open, next))
     }
 
     /// How many iterations must follow the one that is open.
@@ -273,10 +271,10 @@ impl CostSearch<'_> {
     fn permutation_cost(
         &self,
         open: OpenPermutation,
-        place: NextElement,
+        next: NextElement,
         fuel: &mut Fuel,
     ) -> Result<u64, StepError> {
-        let Some((subset, numbers)) = self.missing_parts(open, place, fuel)? else { return Ok(0) };
+        let Some((subset, numbers)) = self.missing_parts(open, next, fuel)? else { return Ok(0) };
         Ok(self.distances.parts(self.program, open.fragment, numbers, subset.read()))
     }
 
@@ -284,17 +282,22 @@ impl CostSearch<'_> {
     fn missing_parts(
         &self,
         open: OpenPermutation,
-        place: NextElement,
+        next: NextElement,
         fuel: &mut Fuel,
     ) -> Result<Option<MissingParts<'_>>, StepError> {
         let Role::Permutation(permutation) = &self.program.fragment(open.fragment).role else {
             return Ok(None);
         };
-        let subset = self.contexts.subset_at_end(permutation, open);
+        let mut subset = Cow::Borrowed(self.contexts.subset(open.subset));
+        if let NextElement::Separator { after: Some(part) } = next
+            && let Some(with_part) = subset.with(permutation, part)
+        {
+            subset = Cow::Owned(with_part);
+        }
         let remaining = subset.min_remaining(permutation);
-        let numbers = match place {
+        let numbers = match next {
             NextElement::Part => (remaining.max(1), remaining.max(1) - 1),
-            NextElement::Separator => (remaining, remaining),
+            NextElement::Separator { .. } => (remaining, remaining),
         };
         // Required parts are added up 64 by 64, and others one by one; those that repeat are one.
         let looked_at = permutation.parts.len().min(index(remaining));
@@ -347,9 +350,12 @@ fn cost_of(known: &Costs, context: ContextId) -> u64 {
     known.get(&context).copied().unwrap_or(u64::MAX)
 }
 
-/// Whether the next thing is a part or a separator.
+/// The next of parts in any order: a part, and then those that are still required, or a separator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NextElement {
     Part,
-    Separator,
+    /// After a part that is not among those that were read.
+    Separator {
+        after: Option<u32>,
+    },
 }

@@ -8,16 +8,16 @@
 //! Contexts of a left-recursive component name one another: `E ::= E "+" T | T` waits for itself. Such a
 //! *block* is interned as a whole, with the references inside it written as places in the block.
 
-use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-use grammask_fsm::{FragmentId, Permutation, Program, Role};
+use grammask_fsm::{Call, Fragment, FragmentId, Program, Role};
 use grammask_grammar_ir::hash::{HashMap, Hashing, hash_of};
 use hashbrown::HashTable;
 
 use super::ids::{
-    ContextId, CounterListId, PartSubsetId, ReturnState, SLOTS, SlotIndex, TAIL, index, number,
+    ContextId, CounterListId, PartSubsetId, ReturnState, SLOTS, SlotIndex, TAIL, index, number, units,
 };
+use super::items::Item;
 use super::part_subset::PartSubset;
 use super::slots::SlotSet;
 
@@ -103,13 +103,8 @@ pub(crate) struct OpenPermutation {
     pub(crate) fragment: FragmentId,
     /// The parts that were read.
     pub(crate) subset: PartSubsetId,
-    /// The part that is being read, or [`NO_PART`].
-    pub(crate) part: u32,
     pub(crate) parent: ContextId,
 }
-
-/// Between parts. Parts are fewer than that.
-pub(crate) const NO_PART: u32 = u32::MAX;
 
 /// The slots and repeats that a context and its ancestors count with.
 #[derive(Clone, Copy)]
@@ -270,57 +265,52 @@ impl Contexts {
         &self.subsets[id.index()]
     }
 
-    /// The parts that will have been read when a context completes.
-    pub(crate) fn subset_at_end(
+    /// Where a caller goes on after a call, if the call may be made. A part in any order is read where it may be,
+    /// and a separator where another part may follow. Other calls are always made.
+    pub(crate) fn return_state(
         &self,
-        permutation: &Permutation,
-        open: OpenPermutation,
-    ) -> Cow<'_, PartSubset> {
-        let subset = self.subset(open.subset);
-        // The part could be read when its call was made.
-        let with_part = (open.part != NO_PART).then(|| subset.with(permutation, open.part)).flatten();
-        with_part.map_or(Cow::Borrowed(subset), Cow::Owned)
-    }
-
-    /// The context in which a call continues, if the call may be made. A part in any order is read where it
-    /// may be, and a separator where another part may follow. Other calls go on in the caller's context.
-    pub(crate) fn after_call(
-        &mut self,
         program: &Program,
-        callee: FragmentId,
+        (call, callee): (&Call, &Fragment),
         caller: ContextId,
-    ) -> Option<ContextId> {
-        let role = &program.fragment(callee).role;
-        if !matches!(role, Role::Part(_) | Role::Separator) {
-            return Some(caller);
-        }
+    ) -> Option<ReturnState> {
+        let role = &callee.role;
         // Only the whole calls its parts and its separator, and its items have such contexts.
-        let Context::Permutation(open) = self.get(caller) else { return Some(caller) };
-        let Role::Permutation(permutation) = &program.fragment(open.fragment).role else {
-            return Some(caller);
-        };
-        let subset = self.subset(open.subset);
-        match *role {
-            Role::Part(part) => {
-                subset.may_read(permutation, part).then(|| self.permutation(OpenPermutation { part, ..open }))
+        if matches!(role, Role::Part(_) | Role::Separator)
+            && let Context::Permutation(open) = self.get(caller)
+            && let Role::Permutation(permutation) = &program.fragment(open.fragment).role
+        {
+            let subset = self.subset(open.subset);
+            if let Role::Part(part) = *role {
+                return subset.may_read(permutation, part).then(|| ReturnState::after_part(part));
             }
-            _ => subset.may_continue(permutation).then_some(caller),
+            if !subset.may_continue(permutation) {
+                return None;
+            }
         }
+        // A tail call returns to nothing of its own, so the callee gets the caller's context in place of a
+        // new entry.
+        let tail = program.state(call.target).is_pure_final();
+        Some(if tail { TAIL } else { ReturnState::new(call.target) })
     }
 
-    /// The context in which a caller goes on after its call: a part in any order has been read then.
-    pub(crate) fn after_return(&mut self, program: &Program, caller: ContextId) -> ContextId {
-        match self.get(caller) {
-            Context::Permutation(open) if open.part != NO_PART => {
-                let Role::Permutation(permutation) = &program.fragment(open.fragment).role else {
-                    return caller;
-                };
-                let subset = self.subset_at_end(permutation, open).into_owned();
-                let subset = self.subset_id(subset);
-                self.permutation(OpenPermutation { subset, part: NO_PART, ..open })
-            }
-            _ => caller,
-        }
+    /// The item of a caller that goes on. After a part in any order, its context has read that part, and the
+    /// subset that was made for it counts as `work`.
+    pub(crate) fn after_return(&mut self, program: &Program, caller: Entry, work: &mut u64) -> Option<Item> {
+        let Entry { state, context } = caller;
+        let Some(part) = state.part() else {
+            return state.state().map(|state| Item { state, context });
+        };
+        let Context::Permutation(open) = self.get(context) else { return None };
+        let whole = program.fragment(open.fragment);
+        let Role::Permutation(permutation) = &whole.role else { return None };
+        // The part could be read when its call was made.
+        let subset = self.subset(open.subset).with(permutation, part)?;
+        *work += 12 + 2 * units(subset.read().len());
+        let subset = self.subset_id(subset);
+        let context = self.permutation(OpenPermutation { subset, ..open });
+        // All parts lead to one state.
+        let state = program.state(whole.start).calls.first()?.target;
+        Some(Item { state, context })
     }
 
     /// A left-recursive block: for each member its entries, sorted, in which a context made by

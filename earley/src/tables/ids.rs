@@ -120,7 +120,7 @@ impl ContextId {
     }
 }
 
-/// Where a caller goes on: a state of the program, or [`TAIL`].
+/// Where a caller goes on: a state of the program, after a part in any order, or [`TAIL`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(transparent)]
 pub(crate) struct ReturnState(u32);
@@ -128,16 +128,32 @@ pub(crate) struct ReturnState(u32);
 /// In place of a return state: the caller is at its end too, so its own context completes.
 pub(crate) const TAIL: ReturnState = ReturnState(u32::MAX);
 
+/// In a return state: the rest of the word is the number of a part in any order. Numbers of states are below 2^30.
+const PART: u32 = 1 << 31;
+
 impl ReturnState {
     #[inline]
     pub(crate) fn new(state: StateId) -> Self {
         Self(state.raw())
     }
 
-    /// The state, unless the caller is at its end.
+    /// The state between parts in any order, where this part has been read.
+    #[inline]
+    pub(crate) const fn after_part(part: u32) -> Self {
+        debug_assert!(part < PART - 1, "parts are fewer than 2^31");
+        Self(PART | part)
+    }
+
+    /// The part that has been read there.
+    #[inline]
+    pub(crate) fn part(self) -> Option<u32> {
+        (self != TAIL && self.0 & PART != 0).then_some(self.0 & !PART)
+    }
+
+    /// The state, unless a part has been read there or the caller is at its end.
     #[inline]
     pub(crate) fn state(self) -> Option<StateId> {
-        if self == TAIL { None } else { StateId::new(index(self.0)) }
+        if self.0 & PART == 0 { StateId::new(index(self.0)) } else { None }
     }
 
     #[inline]

@@ -2,8 +2,8 @@
 //!
 //! Automata would need a state for every subset of the parts. Here the subset is kept in the *context* of the
 //! open call ([`Context::Permutation`](super::contexts::Context::Permutation)), interned, so that only
-//! subsets exist that some text has reached. While a part is read its context names the part beside the subset,
-//! because of all parts that may come few do. The part returns to a context in which it has been read. Its call
+//! subsets exist that some text has reached. While a part is read its caller's return state names it
+//! ([`after_part`](super::ids::ReturnState::after_part)), because of all parts that may come few do. The call of a part
 //! is not followed if it must not be read again, or if the parts that are still required would not fit in
 //! after it.
 

@@ -64,6 +64,18 @@ fn counted_repeats() {
     assert!(!accepts(&strings, format!("[{}]", item.replace('q', "").repeat(20)).as_bytes()));
 }
 
+/// A part that may come has no context for each subset of parts that was read: in its caller the return state names it.
+#[test]
+fn parts_that_may_come_share_the_context_of_a_subset() {
+    let parts: Vec<String> = (0..100).map(|part| format!("Optional(\"a\" | \"a{part};\")")).collect();
+    let engine = engine(&format!("root ::= Permutation(\",\", {})", parts.join(", ")));
+    let (_, contexts) = sizes(&engine, b"a");
+    // 100 subsets of one part were read, and each of 100 parts is called by 99 of them.
+    assert!(read(&engine, engine.start(), b"a,").is_ok());
+    let more = engine.context_count() - contexts;
+    assert!(more <= 2 * 100, "{more} more contexts");
+}
+
 #[test]
 fn counts_are_exact_at_their_bounds() {
     for (min, max) in [(0, 300), (299, 300), (300, 300), (1, 2_000)] {
