@@ -191,20 +191,25 @@ pub(super) fn intersection_is_nonempty(operands: &mut [Operand]) -> Option<bool>
         if looked > MAX_LOOKS {
             return None;
         }
-        let moves: SmallVec<[&Moves; 4]> =
+        let moves: SmallVec<[&Moves; MAX_OPERANDS]> =
             operands.iter().zip(&tuple).map(|(operand, &state)| operand.moves(state)).collect();
         if moves.iter().all(|moves| moves.is_final) {
             return Some(true);
         }
-        let mut rest: SmallVec<[&[Move]; 4]> = moves.iter().map(|moves| &*moves.ranges).collect();
+        let mut rest: SmallVec<[&[Move]; MAX_OPERANDS]> = moves.iter().map(|moves| &*moves.ranges).collect();
         while let Some(both) = next_common(&mut rest) {
             let combinations = both.iter().map(|one| one.targets.len()).fold(1, usize::saturating_mul);
             looked = looked.saturating_add(both.len()).saturating_add(combinations);
             if looked > MAX_LOOKS {
                 return None;
             }
+            // Between deterministic operands there is one tuple.
+            if combinations == 1 {
+                frontier.add(both.iter().flat_map(|one| one.targets.iter().copied()).collect(), operands);
+                continue;
+            }
             // A state of each operand: all combinations of the targets.
-            let mut partial: SmallVec<[Tuple; 1]> = SmallVec::from_elem(Tuple::new(), 1);
+            let mut partial = vec![Tuple::new()];
             for one in &both {
                 partial = one.targets.iter().flat_map(|&target| with(&partial, target)).collect();
             }
@@ -222,9 +227,10 @@ fn with(tuples: &[Tuple], state: OperandStateId) -> impl Iterator<Item = Tuple> 
 }
 
 /// The next move of each operand that read a character in common. Moves that end there or before are taken off the lists.
-fn next_common<'m>(rest: &mut [&'m [Move]]) -> Option<SmallVec<[&'m Move; 4]>> {
+fn next_common<'m>(rest: &mut [&'m [Move]]) -> Option<SmallVec<[&'m Move; MAX_OPERANDS]>> {
     loop {
-        let moves: SmallVec<[&Move; 4]> = rest.iter().map(|moves| moves.first()).collect::<Option<_>>()?;
+        let moves: SmallVec<[&Move; MAX_OPERANDS]> =
+            rest.iter().map(|moves| moves.first()).collect::<Option<_>>()?;
         let first = moves.iter().map(|one| one.first).max()?;
         let last = moves.iter().map(|one| one.last).min()?;
         for (moves, one) in rest.iter_mut().zip(&moves) {
