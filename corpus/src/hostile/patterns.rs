@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, Syntax};
 
-const PATTERNS: [(&str, [usize; 3], &str); 33] = [
+const PATTERNS: [(&str, [usize; 3], &str); 37] = [
     ("literal", [600, 6_000, 60_000], "«a»"),
     ("choice", [100, 1_000, 10_000], "«a§‖|»"),
     ("optional, then all", [30, 300, 3_000], "«a?»«a»"),
@@ -36,6 +36,10 @@ const PATTERNS: [(&str, [usize; 3], &str); 33] = [
     ("looks ahead in counts", [4, 40, 400], "(((?=a)a?|-){§}){§}"),
     ("words that are excluded ahead", [20, 200, 2_000], "(?!«word§‖|»)[a-z0-9]*"),
     ("excluded ahead in counts", [20, 200, 2_000], "((?!b)a?|-){§}"),
+    ("looks behind", [50, 500, 5_000], "«[ab]{1,3}(?<!b)»"),
+    ("words that are excluded behind", [20, 200, 2_000], "[a-z0-9]*(?<!«word§‖|»)"),
+    ("words excluded behind in counts", [10, 100, 1_000], "((a?(?<!«word§‖|»)){64}){64}"),
+    ("groups that look around", [10, 100, 249], "«(?:(?!b)»[ab]«(?<!b))+»"),
 ];
 
 /// The pattern replaces `@`.

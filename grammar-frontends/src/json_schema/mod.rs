@@ -75,7 +75,7 @@
 //! one of several alternatives of one type, if another one lets the same items repeat and these may have fewer names
 //! than members. Further refusals are
 //! more than six conditions that ask for items somewhere in an array (`contains`, or `not` around `items`),
-//! and references to other documents without a [`Retriever`]. Patterns with look-behind or back-references,
+//! and references to other documents without a [`Retriever`]. Patterns with back-references and some look-around,
 //! and combinations whose alternatives pass a limit, are refused, too. [`Unsupported::Ignore`] ignores them
 //! and says so in the report.
 //!

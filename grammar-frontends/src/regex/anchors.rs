@@ -42,9 +42,11 @@ pub(super) enum Problem {
     TooLarge,
     /// Something other than text; `regex-syntax` is asked for none of it.
     Unsupported,
-    /// Look-ahead or a word boundary in a repeat that has no closed form.
+    /// Look-around or a word boundary in a repeat that has no closed form.
     LookAround,
-    /// Look-ahead and word boundaries that are written one inside the other.
+    /// Look-behind that may look past the parts before it, or at more than characters.
+    LookBehind,
+    /// Look-around and word boundaries that are written one inside the other.
     TooDeep,
     /// Word boundaries with and without Unicode.
     MixedBoundaries,

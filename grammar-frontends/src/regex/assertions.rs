@@ -1,4 +1,4 @@
-//! Patterns with look-ahead or word boundaries, as intersections and complements.
+//! Patterns with look-around or word boundaries, as intersections and complements.
 //!
 //! # The problem
 //!
@@ -16,27 +16,26 @@
 //!   of the other kind; at the start and at the end of the text there is none of a word.
 //! - `(?=a)` is an intersection: the rest, and the texts that begin with what `a` matches. `(?!a)` intersects with the
 //!   complement of these.
+//! - `(?<=a)` and `(?<!a)` are intersections with the parts before them, which end as demanded. If these parts may be
+//!   shorter than a match of `a`, that is right at the start alone. After other texts the rest is *unknown*, and the pattern
+//!   is refused unless such a rest is of no use in the end.
 //! - A part without assertions is put before the rest. Where that depends on the last character, the part is split by its
 //!   last character. If it can be empty, the fact before it is the fact after it.
 //!
 //! The result stays small. Where all texts of a language begin with characters of one kind, `\b` needs no intersection.
 //! Alternatives are written before one copy of the rest that they share. A language that is used again becomes an automaton.
 //!
-//! Repeats of parts without assertions are repeats. With them, a bounded repeat is written out. An unbounded one has a closed
-//! form if each round reads one character and the text ends after it, as in `((?!a).)*$`. It has the texts of such characters
-//! in which no place begins a match of `a`. Other ones are refused, as is look-behind.
+//! Repeats of parts without assertions are repeats, and so are those of [local](super::look_around) ones. Of others, a bounded
+//! repeat is written out. An unbounded one has a closed form if each round reads one character and the text ends after it, as
+//! in `((?!a).)*$`. It has the texts of such characters in which no place begins a match of `a`. Other ones are refused.
 
 use grammask_grammar_ir::hash::{HashMap, HashSet};
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
 use regex_syntax::hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look};
 
-use super::anchors::{self, Problem};
+use super::anchors::Problem;
+use super::look_around::{PatternPart, Polarity, Side, Stretch, least_of, stretches};
 use super::options::{Matching, RegexLimits, RegexOptions};
-
-/// Names of the groups that stand for look-ahead begin so. No group of a translated pattern has a name.
-pub(super) const AHEAD: &str = "ahead_";
-/// As [`AHEAD`], for what must not follow.
-pub(super) const NOT_AHEAD: &str = "not_ahead_";
 
 /// Rounds of a repeat that may be written out.
 const MAX_ROUNDS: u32 = 64;
@@ -48,18 +47,35 @@ const MAX_DEPTH: u32 = 2_048;
 const LARGEST_ONCE: u32 = 64;
 const LARGEST_AGAIN: u32 = 8;
 
-/// The language of a pattern that holds look-ahead or word boundaries.
+/// The language of a pattern that holds look-around or word boundaries.
 pub(super) fn compile(
     builder: &mut GrammarBuilder,
     hir: &Hir,
+    looks_behind: bool,
     options: &RegexOptions,
 ) -> Result<ExprId, Problem> {
     let word = word_class(hir)?;
     let mut compiler = AssertionCompiler::new(builder, word, options.limits);
     let language = match options.matching {
-        Matching::Whole => compiler.before(hir, Rest::of(Language::End))?.at_start,
+        Matching::Whole => compiler.before(&PatternPart::new(hir), Rest::of(Language::End))?.at_start,
+        // Look-behind looks at the text that was skipped, too, in each alternative.
+        Matching::Search if looks_behind => {
+            let any_char = Class::Unicode(ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]));
+            let sub = Box::new(Hir::class(any_char));
+            let skipped = Hir::repetition(hir::Repetition { min: 0, max: None, greedy: true, sub });
+            let alternatives = match hir.kind() {
+                HirKind::Alternation(branches) => branches.as_slice(),
+                _ => std::slice::from_ref(hir),
+            };
+            let mut languages = Vec::with_capacity(alternatives.len());
+            for alternative in alternatives {
+                let hir = Hir::concat(vec![skipped.clone(), alternative.clone()]);
+                languages.push(compiler.before(&PatternPart::new(&hir), Rest::of(Language::Any))?.at_start);
+            }
+            compiler.union(&languages)
+        }
         Matching::Search => {
-            let rest = compiler.before(hir, Rest::of(Language::Any))?;
+            let rest = compiler.before(&PatternPart::new(hir), Rest::of(Language::Any))?;
             let any = compiler.builder.any_char();
             let some = compiler.builder.repeat(any, 1, None);
             let skipped = Part { expr: some, nullable: false, first: None, last: None };
@@ -67,7 +83,7 @@ pub(super) fn compile(
             compiler.union(&[rest.at_start, later])
         }
     };
-    Ok(compiler.expr(language))
+    if language == Language::Unknown { Err(Problem::LookBehind) } else { Ok(compiler.expr(language)) }
 }
 
 /// The characters of words: those of ASCII, or with Unicode's in the dialect that has them.
@@ -95,6 +111,8 @@ enum Language {
     /// Every text.
     Any,
     Other(ExprId),
+    /// It depends on more of the text before than is known.
+    Unknown,
 }
 
 /// The texts from a place on, by what was read before it.
@@ -182,15 +200,8 @@ enum Edge {
     Last,
 }
 
-/// The demand of a group of the pattern.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Polarity {
-    Follows,
-    DoesNotFollow,
-}
-
-struct AssertionCompiler<'b> {
-    builder: &'b mut GrammarBuilder,
+pub(super) struct AssertionCompiler<'b> {
+    pub(super) builder: &'b mut GrammarBuilder,
     word: ClassUnicode,
     other: ClassUnicode,
     /// The texts that begin with a character of a word, and those that do not. Written once, so that rests can be compared.
@@ -198,8 +209,8 @@ struct AssertionCompiler<'b> {
     begins_otherwise: Option<Language>,
     facts: HashMap<ExprId, Facts>,
     /// Parts that may still be looked at.
-    left: usize,
-    limits: RegexLimits,
+    pub(super) left: usize,
+    pub(super) limits: RegexLimits,
 }
 
 impl<'b> AssertionCompiler<'b> {
@@ -212,19 +223,19 @@ impl<'b> AssertionCompiler<'b> {
     }
 
     /// The texts from a part on. Nesting is bounded by the parser.
-    fn before(&mut self, hir: &Hir, rest: Rest) -> Result<Rest, Problem> {
+    fn before(&mut self, node: &PatternPart<'_>, rest: Rest) -> Result<Rest, Problem> {
         self.left = self.left.checked_sub(1).ok_or(Problem::TooLarge)?;
         // Nothing may follow, so nothing can begin here.
         if rest == Rest::of(Language::Nothing) {
             return Ok(rest);
         }
-        if is_plain(hir) {
-            let first = self.kind_at(Edge::First, hir);
-            let last = if rest.is_same() { None } else { self.kind_at(Edge::Last, hir) };
-            let part = Part { expr: self.plain(hir)?, nullable: can_be_empty(hir), first, last };
+        if node.is_local && node.look.is_none() {
+            let first = self.kind_at(Edge::First, node);
+            let last = if rest.is_same() { None } else { self.kind_at(Edge::Last, node) };
+            let part = Part { expr: self.local(node)?, nullable: node.can_be_empty, first, last };
             return Ok(self.read(part, rest));
         }
-        let texts = match hir.kind() {
+        let texts = match node.hir.kind() {
             HirKind::Look(Look::Start) => Ok(Rest { at_start: rest.at_start, ..Rest::of(Language::Nothing) }),
             HirKind::Look(Look::End) => Ok(self.zip(rest, Rest::of(Language::End), Self::both)),
             HirKind::Look(look) => {
@@ -234,23 +245,28 @@ impl<'b> AssertionCompiler<'b> {
                 let demanded = Rest { at_start: other, after_word: word, after_other: other };
                 Ok(self.zip(rest, demanded, Self::both))
             }
-            HirKind::Capture(group) => match sense(group) {
-                Some(sense) => {
+            HirKind::Capture(_) => match (node.look, node.inner.as_slice()) {
+                (Some((Side::Ahead, polarity)), [sub]) => {
                     // The group reads nothing itself: any text may follow what it matches, and the rest
                     // begins at the same place.
-                    let matches = self.before(&group.sub, Rest::of(Language::Any))?;
-                    let good = if sense == Polarity::Follows { matches } else { self.not(matches) };
+                    let matches = self.before(sub, Rest::of(Language::Any))?;
+                    let good = if polarity == Polarity::Matches { matches } else { self.not(matches) };
                     Ok(self.zip(good, rest, Self::both))
                 }
-                None => self.before(&group.sub, rest),
+                (Some((Side::Behind, _)), _) => self.run(&[], (&[], &[node]), rest),
+                (None, [group]) => self.before(group, rest),
+                _ => Err(Problem::Unsupported),
             },
-            HirKind::Concat(parts) => self.concatenation(parts, rest),
-            HirKind::Alternation(branches) => {
-                let branches = branches.iter().map(|branch| self.before(branch, rest));
+            HirKind::Concat(_) => self.concatenation(node, rest),
+            HirKind::Alternation(_) => {
+                let branches = node.inner.iter().map(|branch| self.before(branch, rest));
                 let branches = branches.collect::<Result<Vec<Rest>, Problem>>()?;
                 Ok(self.alternatives(&branches, rest))
             }
-            HirKind::Repetition(repetition) => self.rounds(repetition, rest),
+            HirKind::Repetition(repetition) => match node.inner.as_slice() {
+                [round] => self.rounds(repetition, round, rest),
+                _ => Err(Problem::Unsupported),
+            },
             _ => Err(Problem::Unsupported),
         }?;
         let deepest =
@@ -276,67 +292,116 @@ impl<'b> AssertionCompiler<'b> {
         Language::Other(expr)
     }
 
-    /// Parts without assertions before one rest are one sequence with it.
-    fn concatenation(&mut self, mut parts: &[Hir], mut rest: Rest) -> Result<Rest, Problem> {
-        while let Some((last, before)) = parts.split_last() {
-            let run = match rest.is_same() {
-                true => parts.iter().rev().take_while(|part| is_plain(part)).count(),
-                false => 0,
-            };
-            if run > 1 {
-                let (others, plain) = parts.split_at(parts.len() - run);
-                self.left = self.left.checked_sub(run).ok_or(Problem::TooLarge)?;
-                let exprs = plain.iter().map(|part| self.plain(part)).collect::<Result<Vec<ExprId>, _>>()?;
-                let expr = self.builder.sequence(exprs);
-                let first = plain.first().filter(|first| !can_be_empty(first));
-                let first = first.and_then(|first| self.kind_at(Edge::First, first));
-                rest = Rest::of(self.put_before(expr, first, rest.at_start));
-                parts = others;
-            } else {
-                rest = self.before(last, rest)?;
-                parts = before;
+    fn concatenation(&mut self, node: &PatternPart<'_>, mut rest: Rest) -> Result<Rest, Problem> {
+        let stretches = stretches(&node.inner);
+        for (at, stretch) in stretches.iter().enumerate().rev() {
+            let (before, after) = (at.checked_sub(1).and_then(|at| stretches.get(at)), stretches.get(at + 1));
+            match stretch {
+                Stretch::Other(part) => rest = self.before(&node.inner[*part], rest)?,
+                // Look-around beside a run that it fits is written with the run, and so is all look-behind after it.
+                Stretch::LookAround(range) => {
+                    let is_after_run = matches!(before, Some(Stretch::Run(..)));
+                    for part in &node.inner[range.clone()] {
+                        let is_written = match part.look {
+                            Some((Side::Behind, _)) => is_after_run,
+                            _ => part.fits(least_of(after)),
+                        };
+                        if !is_written {
+                            rest = self.before(part, rest)?;
+                        }
+                    }
+                }
+                Stretch::Run(range, least) => {
+                    let ahead = node.look_around(before, Side::Ahead).filter(|look| look.fits(*least));
+                    let behind = node.look_around(after, Side::Behind);
+                    let (ahead, behind) = (ahead.collect::<Vec<_>>(), behind.collect::<Vec<_>>());
+                    let mut run = &node.inner[range.clone()];
+                    // Where the rest depends on the last character, the last part alone is split by it.
+                    while ahead.is_empty()
+                        && behind.is_empty()
+                        && !rest.is_same()
+                        && let Some((last, others)) = run.split_last()
+                    {
+                        rest = self.before(last, rest)?;
+                        run = others;
+                    }
+                    if !run.is_empty() {
+                        rest = self.run(run, (&ahead, &behind), rest)?;
+                    }
+                }
             }
         }
         Ok(rest)
     }
 
-    fn rounds(&mut self, repetition: &hir::Repetition, rest: Rest) -> Result<Rest, Problem> {
+    /// Local parts, the look-ahead before them that fits, and the look-behind after them, as one part before a rest.
+    fn run(
+        &mut self,
+        parts: &[PatternPart<'_>],
+        (ahead, behind): (&[&PatternPart<'_>], &[&PatternPart<'_>]),
+        rest: Rest,
+    ) -> Result<Rest, Problem> {
+        let at = |edge, part: Option<&PatternPart<'_>>, this: &Self| {
+            part.filter(|part| !part.can_be_empty).and_then(|part| this.kind_at(edge, part))
+        };
+        let part = Part {
+            expr: self.looked_around(parts, ahead, behind)?,
+            nullable: parts.iter().all(|part| part.can_be_empty)
+                && behind.iter().all(|look| look.allows_the_empty_text()),
+            first: at(Edge::First, parts.first(), self),
+            last: at(Edge::Last, parts.last(), self),
+        };
+        let texts = self.read(part, rest);
+        let least = parts.iter().map(|part| part.least).fold(0, u64::saturating_add);
+        if behind.iter().all(|look| look.fits(least)) {
+            return Ok(texts);
+        }
+        // At the start there is no other text that a match may begin in.
+        Ok(Rest { at_start: texts.at_start, ..Rest::of(Language::Unknown) })
+    }
+
+    fn rounds(
+        &mut self,
+        repetition: &hir::Repetition,
+        round: &PatternPart<'_>,
+        rest: Rest,
+    ) -> Result<Rest, Problem> {
         let optional = repetition.max.map(|max| max.saturating_sub(repetition.min));
         if repetition.min.max(optional.unwrap_or(0)) > MAX_ROUNDS {
             return Err(Problem::TooLarge);
         }
         let mut result = match optional {
-            None => self.guarded_characters(&repetition.sub, rest)?,
+            None => self.guarded_characters(round, rest)?,
             Some(optional) => {
                 let mut result = rest;
                 for _ in 0..optional {
-                    let one_more = self.before(&repetition.sub, result)?;
+                    let one_more = self.before(round, result)?;
                     result = self.alternatives(&[rest, one_more], rest);
                 }
                 result
             }
         };
         for _ in 0..repetition.min {
-            result = self.before(&repetition.sub, result)?;
+            result = self.before(round, result)?;
         }
         Ok(result)
     }
 
     /// Any number of rounds that look ahead and read one character, up to the end of the text.
-    fn guarded_characters(&mut self, round: &Hir, rest: Rest) -> Result<Rest, Problem> {
+    fn guarded_characters(&mut self, round: &PatternPart<'_>, rest: Rest) -> Result<Rest, Problem> {
         let mut guards = Vec::new();
         let character = guarded(round, &mut guards).ok_or(Problem::LookAround)?;
         if rest != Rest::of(Language::End) {
             return Err(Problem::LookAround);
         }
         let (first, last) = (self.kind_at(Edge::First, character), self.kind_at(Edge::Last, character));
-        let character = self.plain(character)?;
+        let character = self.local(character)?;
         let run = self.builder.repeat(character, 0, None);
         // The texts that begin with a place at which a guard is broken.
         let mut bad = Rest::of(Language::Nothing);
-        for (inner, sense) in guards {
-            let matches = self.before(inner, Rest::of(Language::Any))?;
-            let broken = if sense == Polarity::Follows { self.not(matches) } else { matches };
+        for (sub, polarity) in guards {
+            let matches = self.before(sub, Rest::of(Language::Any))?;
+            let broken = if polarity == Polarity::Matches { self.not(matches) } else { matches };
             bad = self.alternatives(&[bad, broken], Rest::of(Language::Any));
         }
         // A guard comes before a character, not at the end.
@@ -345,12 +410,6 @@ impl<'b> AssertionCompiler<'b> {
         let bad = self.read(Part { expr: run, nullable: true, first, last }, bad);
         let good = self.not(bad);
         Ok(self.zip(Rest::of(Language::Other(run)), good, Self::both))
-    }
-
-    /// A part without assertions.
-    fn plain(&mut self, hir: &Hir) -> Result<ExprId, Problem> {
-        let options = RegexOptions { limits: self.limits, ..RegexOptions::default() };
-        anchors::compile(self.builder, hir, &options)
     }
 
     /// The part, and then the rest that its last character asks for.
@@ -399,7 +458,25 @@ impl<'b> AssertionCompiler<'b> {
     }
 
     /// The kind of the first or the last character of all texts of a part that are not empty, where it is the same.
-    fn kind_at(&self, edge: Edge, hir: &Hir) -> Option<Kind> {
+    fn kind_at(&self, edge: Edge, node: &PatternPart<'_>) -> Option<Kind> {
+        if node.is_plain() {
+            return self.kind_of_plain(edge, node.hir);
+        }
+        match (node.hir.kind(), edge) {
+            (HirKind::Capture(_) | HirKind::Repetition(_), _) if node.look.is_none() => {
+                self.kind_at(edge, node.inner.first()?)
+            }
+            (HirKind::Concat(_), Edge::First) => {
+                self.kind_at(edge, node.inner.first().filter(|at| !at.can_be_empty)?)
+            }
+            (HirKind::Concat(_), Edge::Last) => {
+                self.kind_at(edge, node.inner.last().filter(|at| !at.can_be_empty)?)
+            }
+            _ => None,
+        }
+    }
+
+    fn kind_of_plain(&self, edge: Edge, hir: &Hir) -> Option<Kind> {
         match hir.kind() {
             HirKind::Literal(literal) => {
                 let mut characters = std::str::from_utf8(&literal.0).ok()?.chars();
@@ -413,14 +490,14 @@ impl<'b> AssertionCompiler<'b> {
                 Some(if is_word { Kind::Word } else { Kind::Other })
             }
             HirKind::Class(Class::Unicode(class)) => self.kind(class),
-            HirKind::Capture(group) => self.kind_at(edge, &group.sub),
-            HirKind::Repetition(repetition) => self.kind_at(edge, &repetition.sub),
+            HirKind::Capture(group) => self.kind_of_plain(edge, &group.sub),
+            HirKind::Repetition(repetition) => self.kind_of_plain(edge, &repetition.sub),
             HirKind::Concat(parts) => {
                 let at = match edge {
                     Edge::First => parts.first(),
                     Edge::Last => parts.last(),
-                };
-                self.kind_at(edge, at.filter(|at| !can_be_empty(at))?)
+                }?;
+                self.kind_of_plain(edge, Some(at).filter(|at| at.properties().minimum_len() > Some(0))?)
             }
             _ => None,
         }
@@ -491,7 +568,8 @@ impl<'b> AssertionCompiler<'b> {
 
     fn expr(&mut self, language: Language) -> ExprId {
         match language {
-            Language::Nothing => self.builder.never(),
+            // An unknown language is not written.
+            Language::Nothing | Language::Unknown => self.builder.never(),
             Language::End => self.builder.empty(),
             Language::Any => {
                 let any = self.builder.any_char();
@@ -529,8 +607,8 @@ impl<'b> AssertionCompiler<'b> {
 
     /// As [`put_before`](Self::put_before), for a part that holds parts of some languages.
     fn join(&mut self, part: ExprId, of: &[Language], first: Option<Kind>, rest: Language) -> Language {
-        if rest == Language::Nothing {
-            return Language::Nothing;
+        if matches!(rest, Language::Nothing | Language::Unknown) {
+            return rest;
         }
         let after = self.expr(rest);
         let expr = self.builder.sequence([part, after]);
@@ -550,14 +628,18 @@ impl<'b> AssertionCompiler<'b> {
     /// As [`union`](Self::union), with one copy of each of some rests.
     fn union_before(&mut self, languages: &[Language], rests: &[Language]) -> Language {
         let mut different: Vec<Language> = Vec::new();
-        let mut seen = HashSet::default();
+        let (mut seen, mut is_known) = (HashSet::default(), true);
         for &language in languages {
             match language {
                 Language::Any => return Language::Any,
+                Language::Unknown => is_known = false,
                 Language::Nothing => {}
                 _ if seen.insert(language) => different.push(language),
                 _ => {}
             }
+        }
+        if !is_known {
+            return Language::Unknown;
         }
         let shares = different.len() > 1 && !rests.is_empty();
         let different = if shares { self.with_shared(rests, different) } else { different };
@@ -635,6 +717,7 @@ impl<'b> AssertionCompiler<'b> {
     fn both(&mut self, left: Language, right: Language) -> Language {
         match (left, right) {
             (Language::Nothing, _) | (_, Language::Nothing) => Language::Nothing,
+            (Language::Unknown, _) | (_, Language::Unknown) => Language::Unknown,
             (Language::Any, other) | (other, Language::Any) => other,
             (left, right) if left == right => left,
             (texts, begin) | (begin, texts)
@@ -672,6 +755,7 @@ impl<'b> AssertionCompiler<'b> {
         self.zip(rest, rest, |this, language, _| match language {
             Language::Nothing => Language::Any,
             Language::Any => Language::Nothing,
+            Language::Unknown => Language::Unknown,
             other => {
                 let expr = this.expr(other);
                 let expr = this.builder.complement(expr);
@@ -681,63 +765,21 @@ impl<'b> AssertionCompiler<'b> {
     }
 }
 
-fn sense(group: &hir::Capture) -> Option<Polarity> {
-    let name = group.name.as_deref()?;
-    if name.starts_with(AHEAD) {
-        Some(Polarity::Follows)
-    } else if name.starts_with(NOT_AHEAD) {
-        Some(Polarity::DoesNotFollow)
-    } else {
-        None
-    }
-}
-
-/// Whether a part has neither anchors nor look-ahead. `regex-syntax` knows for each part whether it has
-/// anchors.
-fn is_plain(hir: &Hir) -> bool {
-    hir.properties().look_set().is_empty() && !holds_look_ahead(hir)
-}
-
-/// Nesting is bounded by the parser.
-fn holds_look_ahead(hir: &Hir) -> bool {
-    match hir.kind() {
-        HirKind::Capture(group) => sense(group).is_some() || holds_look_ahead(&group.sub),
-        HirKind::Repetition(repetition) => holds_look_ahead(&repetition.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(holds_look_ahead),
-        _ => false,
-    }
-}
-
-/// Whether a part without assertions has the empty text. Nesting is bounded by the parser.
-fn can_be_empty(hir: &Hir) -> bool {
-    // `regex-syntax` knows no length of a part that holds an empty class, even where the class can be left out.
-    hir.properties().minimum_len().map_or_else(
-        || match hir.kind() {
-            HirKind::Empty => true,
-            HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => false,
-            HirKind::Capture(group) => can_be_empty(&group.sub),
-            HirKind::Repetition(repetition) => repetition.min == 0 || can_be_empty(&repetition.sub),
-            HirKind::Concat(parts) => parts.iter().all(can_be_empty),
-            HirKind::Alternation(branches) => branches.iter().any(can_be_empty),
-        },
-        |least| least == 0,
-    )
-}
-
 /// The one character that a round reads, and the look-ahead before it.
-fn guarded<'h>(round: &'h Hir, guards: &mut Vec<(&'h Hir, Polarity)>) -> Option<&'h Hir> {
-    match round.kind() {
+fn guarded<'n, 'h>(
+    round: &'n PatternPart<'h>,
+    guards: &mut Vec<(&'n PatternPart<'h>, Polarity)>,
+) -> Option<&'n PatternPart<'h>> {
+    match round.hir.kind() {
         HirKind::Class(Class::Unicode(_)) => Some(round),
-        HirKind::Literal(literal) => {
-            let text = std::str::from_utf8(&literal.0).ok()?;
-            (text.chars().count() == 1).then_some(round)
-        }
-        HirKind::Capture(group) if sense(group).is_none() => guarded(&group.sub, guards),
-        HirKind::Concat(parts) => {
-            let (last, before) = parts.split_last()?;
+        HirKind::Literal(_) => round.is_one_character().then_some(round),
+        HirKind::Capture(_) if round.is_plain() => round.is_one_character().then_some(round),
+        HirKind::Capture(_) if round.look.is_none() => guarded(round.inner.first()?, guards),
+        HirKind::Concat(_) => {
+            let (last, before) = round.inner.split_last()?;
             for part in before {
-                let HirKind::Capture(group) = part.kind() else { return None };
-                guards.push((&group.sub, sense(group)?));
+                let (_, polarity) = part.look.filter(|(side, _)| *side == Side::Ahead)?;
+                guards.push((part.inner.first()?, polarity));
             }
             guarded(last, guards)
         }

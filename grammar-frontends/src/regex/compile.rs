@@ -75,9 +75,9 @@ pub(crate) fn compile_next(
     }
     pattern_budget.take(flags.classes, flags.folded);
     let boundary = flags.word_boundary.map(|(start, end)| translated.original(start, end));
-    let assertion = translated.look_ahead.or(boundary);
+    let assertion = translated.look_around.or(boundary);
     if let (Some(place), Groups::Captured) = (assertion, options.groups) {
-        let message = "a pattern with look-ahead or word boundaries captures no groups";
+        let message = "a pattern with look-around or word boundaries captures no groups";
         return Err(Diagnostic::error("regex/look-around", message)
             .with_hint("write the pattern without them, or leave groups plain")
             .with_label(pattern, place, "")
@@ -91,12 +91,16 @@ pub(crate) fn compile_next(
         .translate(&translated.text, &ast)
         .map_err(|error| refuse(refusal::Refusal::from_hir(&error)))?;
     // These take complements and intersections, which the other way does without.
-    let compile = if assertion.is_some() { assertions::compile } else { anchors::compile };
     let named = |(code, message, hint): (&'static str, &str, &str), place: Option<Span>| {
         let place = place.unwrap_or_else(|| Span::new(0, pattern.len()));
         Diagnostics::from(Diagnostic::error(code, message).with_hint(hint).with_label(pattern, place, ""))
     };
-    compile(builder, &hir, options).map_err(|problem| match problem {
+    let looks_behind = translated.look_behind.is_some();
+    let compiled = match assertion {
+        Some(_) => assertions::compile(builder, &hir, looks_behind, options),
+        None => anchors::compile(builder, &hir, options),
+    };
+    compiled.map_err(|problem| match problem {
         anchors::Problem::LineAnchor => refuse(flags.multi_line_refusal()),
         anchors::Problem::TooLarge => refusal::limit(
             format!("the pattern needs more than {} expressions", limits.expressions),
@@ -105,6 +109,7 @@ pub(crate) fn compile_next(
         .into(),
         anchors::Problem::TooDeep => named(refusal::NESTED_ASSERTIONS, assertion),
         anchors::Problem::LookAround => named(refusal::ASSERTION_IN_REPEAT, assertion),
+        anchors::Problem::LookBehind => named(refusal::LONG_LOOK_BEHIND, translated.look_behind),
         anchors::Problem::MixedBoundaries => named(refusal::MIXED_BOUNDARIES, boundary),
         anchors::Problem::Unsupported => Diagnostic::error("regex/not-text", "the pattern matches what is not text")
             .with_label(pattern, Span::new(0, pattern.len()), "")

@@ -14,9 +14,9 @@ use grammask_grammar_ir::Span;
 use grammask_grammar_ir::hash::HashMap;
 use regex_syntax::hir::{Class, ClassUnicodeRange, HirKind};
 
-use super::assertions::{AHEAD, NOT_AHEAD};
+use super::look_around::{AHEAD, BEHIND, NOT_AHEAD, NOT_BEHIND};
 use super::options::{Groups, LetterCase};
-use super::refusal::{BACK_REFERENCE, FOLDED_BOUNDARY, LOOK_BEHIND};
+use super::refusal::{BACK_REFERENCE, FOLDED_BOUNDARY};
 use super::translated::Translated;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
@@ -35,8 +35,9 @@ pub(super) fn translate<'p>(
         origins: Vec::with_capacity(pattern.len() + pattern.len() / 2),
         modes: vec![Modes { dot_all: false, ignores_case: letter_case == LetterCase::Ignored }],
         previous: Previous::Nothing,
-        look_ahead: None,
-        look_ahead_groups: 0,
+        look_around: None,
+        look_behind: None,
+        look_around_groups: 0,
         groups,
         complements,
     };
@@ -44,8 +45,8 @@ pub(super) fn translate<'p>(
         translator.token = translator.position;
         translator.term().map_err(|diagnostic| Diagnostics::from(*diagnostic))?;
     }
-    let Translator { text, origins, look_ahead, .. } = translator;
-    Ok(Translated { text, origins, pattern_len: pattern.len(), look_ahead })
+    let Translator { text, origins, look_around, look_behind, .. } = translator;
+    Ok(Translated { text, origins, pattern_len: pattern.len(), look_around, look_behind })
 }
 
 /// The flags that hold in a group.
@@ -96,9 +97,10 @@ struct Translator<'p> {
     /// Of each group that is open, and of the pattern before them.
     modes: Vec<Modes>,
     previous: Previous,
-    look_ahead: Option<Span>,
-    /// Groups that stand for look-ahead; their names have to differ.
-    look_ahead_groups: u32,
+    look_around: Option<Span>,
+    look_behind: Option<Span>,
+    /// Groups that stand for look-around; their names have to differ.
+    look_around_groups: u32,
     /// Whether groups keep their names.
     groups: Groups,
     /// By the names of properties: see [`complement`].
@@ -290,11 +292,13 @@ impl<'p> Translator<'p> {
         if !self.eat("?") {
             self.emit("(");
         } else if self.eat("=") {
-            self.look_ahead(AHEAD);
+            self.look_around(AHEAD);
         } else if self.eat("!") {
-            self.look_ahead(NOT_AHEAD);
-        } else if self.eat("<=") || self.eat("<!") {
-            return self.refuse_named(LOOK_BEHIND);
+            self.look_around(NOT_AHEAD);
+        } else if self.eat("<=") {
+            self.look_around(BEHIND);
+        } else if self.eat("<!") {
+            self.look_around(NOT_BEHIND);
         } else if self.eat("P=") {
             return self.refuse_named(BACK_REFERENCE);
         } else if self.eat("<") || self.eat("P<") {
@@ -337,10 +341,14 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    fn look_ahead(&mut self, name: &str) {
-        self.look_ahead.get_or_insert(Span::new(self.token, self.position));
-        self.look_ahead_groups += 1;
-        self.emit(&format!("(?P<{name}{}>", self.look_ahead_groups));
+    fn look_around(&mut self, name: &str) {
+        let place = Span::new(self.token, self.position);
+        self.look_around.get_or_insert(place);
+        if matches!(name, BEHIND | NOT_BEHIND) {
+            self.look_behind.get_or_insert(place);
+        }
+        self.look_around_groups += 1;
+        self.emit(&format!("(?P<{name}{}>", self.look_around_groups));
     }
 
     fn group_name(&mut self) -> Outcome<&'p str> {

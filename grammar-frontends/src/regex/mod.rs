@@ -5,11 +5,13 @@
 //! that and is dropped, and so are groups, unless those with names are to be [captured](Groups::Captured). Counted repeats stay counted: `a{1000000000}` is one node of the grammar.
 //!
 //! Everything in it is exact, anchors in odd places included (`(^a|b)c`, `a$|$`; see `anchors.rs` for the
-//! method). Word boundaries (`\b`, `\B`), and look-ahead in the ECMA dialect, may stand where no repeat without a bound is
-//! around them (see `assertions.rs`). Look-ahead may also stand in such a repeat that reads single characters up to the end
-//! (`^((?!a).)*$`). Some constructs are refused by name and place, because a regular language over characters cannot
-//! express them or because they only make sense line by line. They are look-behind, other look-ahead and word boundaries,
-//! back-references and multi-line anchors.
+//! method). Word boundaries (`\b`, `\B`), and look-around in the ECMA dialect, may stand where no repeat without a bound is
+//! around them (see `assertions.rs`). Look-around may stand anywhere if the parts beside it read at least as many characters
+//! as it looks at. An example is `(?:(?!-)[a-z-]{1,63}(?<!-)\.)+` (see `look_around.rs`). Look-ahead may also stand in a
+//! repeat that reads single characters up to the end (`^((?!a).)*$`).
+//!
+//! Some constructs are refused by name and place. Back-references are beyond regular languages, and multi-line anchors make
+//! sense line by line alone. Other look-around and word boundaries would need larger automata than the method makes.
 //!
 //! ```
 //! use grammask_grammar_frontends::regex::{RegexOptions, parse};
@@ -25,14 +27,16 @@
 //! # In this folder
 //!
 //! A pattern and [`RegexOptions`] come in, and an expression in a grammar builder goes out. `ecma` rewrites the
-//! dialect of ECMA-262, `refusal` explains what is refused, `negated_classes` works around a fault of the parser, `anchors`
-//! and `assertions` write the expression. Each can be
+//! dialect of ECMA-262, `refusal` explains what is refused, `negated_classes` works around a fault of the parser. `anchors`
+//! and `assertions` write the expression, the latter with `look_around` and `local`. Each can be
 //! changed alone, as long as the language stays the same. Imports `diagnostic` only.
 
 mod anchors;
 mod assertions;
 mod compile;
 mod ecma;
+mod local;
+mod look_around;
 mod negated_classes;
 mod options;
 mod refusal;

@@ -68,17 +68,17 @@ pub(super) fn limit(message: String, hint: &str) -> Diagnostic {
 pub(super) const LOOK_AROUND: (&str, &str, &str) = (
     "regex/look-around",
     "look-around is not supported",
-    "say with alternatives and classes what the text may be; `Dialect::Ecma` has look-ahead, and a grammar `Intersection` and `Complement`",
+    "say with alternatives and classes what the text may be; `Dialect::Ecma` has it, and a grammar `Intersection` and `Complement`",
 );
-pub(super) const LOOK_BEHIND: (&str, &str, &str) = (
+pub(super) const LONG_LOOK_BEHIND: (&str, &str, &str) = (
     "regex/look-around",
-    "look-behind is not supported",
-    "say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported",
+    "look-behind is not supported here: it may look past the parts before it in its group, or it holds assertions",
+    "write before it, in its group, parts that read at least as many characters as it looks at",
 );
 pub(super) const ASSERTION_IN_REPEAT: (&str, &str, &str) = (
     "regex/look-around",
-    "look-ahead and word boundaries are not supported in a repeat without a bound",
-    "move it out of the repeat, or give the repeat a bound of up to 64",
+    "look-around and word boundaries are not supported in this repeat without a bound",
+    "move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at",
 );
 pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
     "regex/back-reference",
@@ -87,7 +87,7 @@ pub(super) const BACK_REFERENCE: (&str, &str, &str) = (
 );
 pub(super) const NESTED_ASSERTIONS: (&str, &str, &str) = (
     "regex/limit",
-    "look-ahead and word boundaries, written out, nest too deep",
+    "look-around and word boundaries, written out, nest too deep",
     "use smaller bounds for the repeats around them, or fewer of them",
 );
 pub(super) const MIXED_BOUNDARIES: (&str, &str, &str) = (

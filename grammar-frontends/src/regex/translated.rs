@@ -10,14 +10,22 @@ pub(super) struct Translated {
     /// the pattern.
     pub(super) origins: Vec<(u32, u32)>,
     pub(super) pattern_len: usize,
-    /// The first look-ahead. Each is a group whose name says so.
-    pub(super) look_ahead: Option<Span>,
+    /// The first look-around. Each is a group whose name says so.
+    pub(super) look_around: Option<Span>,
+    /// The first look-behind.
+    pub(super) look_behind: Option<Span>,
 }
 
 impl Translated {
     /// A pattern that needs no translation.
     pub(super) fn identity(pattern: &str) -> Self {
-        Self { text: pattern.to_owned(), origins: Vec::new(), pattern_len: pattern.len(), look_ahead: None }
+        Self {
+            text: pattern.to_owned(),
+            origins: Vec::new(),
+            pattern_len: pattern.len(),
+            look_around: None,
+            look_behind: None,
+        }
     }
 
     /// The place in the pattern of a range of the text.

@@ -555,7 +555,7 @@ fn reports() {
         ("start[max_tokens: 5]: \"a\"", "1:17: error: this is no attribute"),
         ("start[max_tokens=5", "1:6: error: this `[` is not closed"),
         ("%import common.WS\nWS: \" \"\nstart: WS", "1:16: error: `WS` is defined in the grammar already"),
-        ("start: /(ab\\b)*/", "1:12: error: the regular expression is refused: look-ahead and word"),
+        ("start: /(ab\\b)*/", "1:12: error: the regular expression is refused: look-around and word"),
         ("start: /.[a-/s", "1:10: error: the regular expression is refused: this character class"),
         ("start[stop=/a(/, max_tokens=5]: /a/", "1:14: error: the regular expression is refused"),
         ("start[stop=/a(/, capture]: /a/", "1:14: error: the regular expression is refused"),

@@ -24,7 +24,7 @@ fn patterns() {
        │  ─┬─
        │   ╰─── here
        │
-       │ Help: say with alternatives and classes what the text may be; `Dialect::Ecma` has look-ahead, and a grammar `Intersection` and `Complement`
+       │ Help: say with alternatives and classes what the text may be; `Dialect::Ecma` has it, and a grammar `Intersection` and `Complement`
     ───╯
     ");
     assert_snapshot!(perl(r"(a)\1"), @r"
@@ -39,14 +39,14 @@ fn patterns() {
     ───╯
     ");
     assert_snapshot!(perl(r"(\bword)*"), @r"
-    [regex/look-around] Error: look-ahead and word boundaries are not supported in a repeat without a bound
+    [regex/look-around] Error: look-around and word boundaries are not supported in this repeat without a bound
        ╭─[ pattern:1:2 ]
        │
      1 │ (\bword)*
        │  ─┬
        │   ╰── here
        │
-       │ Help: move it out of the repeat, or give the repeat a bound of up to 64
+       │ Help: move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at
     ───╯
     ");
     assert_snapshot!(perl(r"\b(?-u:\b)"), @r"
@@ -143,18 +143,19 @@ fn patterns() {
 fn ecma_patterns() {
     assert_snapshot!(
         [
-            r"^(?:(?!a)bc)*d", r"(?<=a)b", r"(a)\1", r"\k<x>", r"(a\b)+", r"(?i)a\b", r"[\B]", r"\Aa\Z", "a++", "*a", "a**", "a{,3}", "[z-a]", "[a", "(a",
+            r"^(?:(?!a.)b)*d", r"(b(?<=ab))+", r"b(?<=\b)", r"(a)\1", r"\k<x>", r"(a\b)+", r"(?i)a\b", r"[\B]", r"\Aa\Z", "a++", "*a", "a**", "a{,3}", "[z-a]", "[a", "(a",
             "a)", r"\u12", r"\u{110000}", r"\x1", r"\c1", r"\q", r"\pL", r"\p{Nope}", "(?<1>a)", "(?x)a", r"\07", "a\\",
             "(?m)^a", "a{3,2}", "a{99999999999}",
         ]
         .map(|pattern| format!("{pattern:<10} {}", ecma(pattern)))
         .join("\n"),
         @r"
-    ^(?:(?!a)bc)*d 1:5: error: look-ahead and word boundaries are not supported in a repeat without a bound; move it out of the repeat, or give the repeat a bound of up to 64
-    (?<=a)b    1:1: error: look-behind is not supported; say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported
+    ^(?:(?!a.)b)*d 1:5: error: look-around and word boundaries are not supported in this repeat without a bound; move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at
+    (b(?<=ab))+ 1:3: error: look-around and word boundaries are not supported in this repeat without a bound; move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at
+    b(?<=\b)   1:2: error: look-behind is not supported here: it may look past the parts before it in its group, or it holds assertions; write before it, in its group, parts that read at least as many characters as it looks at
     (a)\1      1:4: error: back-references are not supported; repeat the group's pattern; equality of two parts cannot be enforced
     \k<x>      1:1: error: back-references are not supported; repeat the group's pattern; equality of two parts cannot be enforced
-    (a\b)+     1:3: error: look-ahead and word boundaries are not supported in a repeat without a bound; move it out of the repeat, or give the repeat a bound of up to 64
+    (a\b)+     1:3: error: look-around and word boundaries are not supported in this repeat without a bound; move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at
     (?i)a\b    1:6: error: word boundaries are not supported where case is ignored; leave out the flag `i`, and list both cases (`[Aa]`)
     [\B]       1:2: error: a class holds no word boundary; put it outside of the class, or write `B` for the character
     \Aa\Z      1:1: error: ECMA-262 has no anchor `\A`; write `^` for the start of the text and `$` for its end

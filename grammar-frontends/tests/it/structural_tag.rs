@@ -180,7 +180,7 @@ fn what_is_embedded_is_reported_at_its_place() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "text"}}});
     let tag = json!({"begin": "<a>", "content": {"json_schema": schema}, "end": "</a>"});
     assert_snapshot!(refusal(json!({"type": "sequence", "elements": [{"value": "x"}, tag]})), @"json-schema/malformed at `/format/elements/1/content/json_schema/properties/a/type`: `type` must be `null`, `boolean`, `number`, `integer`, `string`, `array`, `object`, or a list of these (write such a value, or leave the keyword out)");
-    assert_snapshot!(refusal(json!({"type": "regex", "pattern": "a(?<=b)"})), @"regex/look-around at `/format/pattern`: the pattern, column 2: look-behind is not supported (say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported)");
+    assert_snapshot!(refusal(json!({"type": "regex", "pattern": "b(?<=a$)"})), @"regex/look-around at `/format/pattern`: the pattern, column 2: look-behind is not supported here: it may look past the parts before it in its group, or it holds assertions (write before it, in its group, parts that read at least as many characters as it looks at)");
     assert_snapshot!(refusal(json!({"type": "grammar", "grammar": "root ::= a"})), @"ebnf/undefined-rule at `/format/grammar`: the grammar, column 10: rule `a` is not defined (define it (`a ::= ...`), or put it in double quotes if it is text)");
 }
 

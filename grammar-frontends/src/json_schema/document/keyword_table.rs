@@ -52,7 +52,7 @@ const fn until(keyword: Keyword, until: Draft) -> Keyword {
     Keyword { until, ..keyword }
 }
 
-const REGEX: &str = "look-behind, back-references, look-ahead and word boundaries in most repeats";
+const REGEX: &str = "back-references; look-behind that may look past the parts before it in its group; other look-around that may look past the parts beside it, and word boundaries, in most repeats without a bound";
 const MANY: &str = "more alternatives than `alternatives`";
 const REMOTE: &str = "another document without a retriever";
 

@@ -106,14 +106,14 @@ fn patterns() {
     ───╯
     ");
     assert_snapshot!(regex(r#"(a\b)*"#), @r"
-    [regex/look-around] Error: look-ahead and word boundaries are not supported in a repeat without a bound
+    [regex/look-around] Error: look-around and word boundaries are not supported in this repeat without a bound
        ╭─[ pattern:1:3 ]
        │
      1 │ (a\b)*
        │   ─┬
        │    ╰── here
        │
-       │ Help: move it out of the repeat, or give the repeat a bound of up to 64
+       │ Help: move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at
     ───╯
     ");
     assert_snapshot!(regex("(?=a)"), @"
@@ -124,7 +124,7 @@ fn patterns() {
        │ ─┬─
        │  ╰─── here
        │
-       │ Help: say with alternatives and classes what the text may be; `Dialect::Ecma` has look-ahead, and a grammar `Intersection` and `Complement`
+       │ Help: say with alternatives and classes what the text may be; `Dialect::Ecma` has it, and a grammar `Intersection` and `Complement`
     ───╯
     ");
     assert_snapshot!(regex(r#"(a)\1"#), @r"

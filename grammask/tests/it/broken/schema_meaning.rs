@@ -370,15 +370,15 @@ fn unsupported_keywords() {
        │ Note: at `/format`
     ───╯
     "#);
-    assert_snapshot!(schema(r#"{"pattern": "(?<=a)b"}"#), @r#"
-    [regex/look-around] Error: pattern, column 1: look-behind is not supported
+    assert_snapshot!(schema(r#"{"pattern": "b(?<=a$)"}"#), @r#"
+    [regex/look-around] Error: pattern, column 2: look-behind is not supported here: it may look past the parts before it in its group, or it holds assertions
        ╭─[ schema.json:1:13 ]
        │
-     1 │ {"pattern": "(?<=a)b"}
-       │             ────┬────
-       │                 ╰────── here
+     1 │ {"pattern": "b(?<=a$)"}
+       │             ─────┬────
+       │                  ╰────── here
        │
-       │ Help: say before this place what the text may be; look-ahead (`(?=...)` and `(?!...)`) is supported
+       │ Help: write before it, in its group, parts that read at least as many characters as it looks at
        │
        │ Note: at `/pattern`
     ───╯
@@ -423,14 +423,14 @@ fn unsupported_keywords() {
     ───╯
     "#);
     assert_snapshot!(schema(r#"{"patternProperties": {"^(x\\b)+": {}}}"#), @r#"
-    [regex/look-around] Error: pattern, column 4: look-ahead and word boundaries are not supported in a repeat without a bound
+    [regex/look-around] Error: pattern, column 4: look-around and word boundaries are not supported in this repeat without a bound
        ╭─[ schema.json:1:36 ]
        │
      1 │ {"patternProperties": {"^(x\\b)+": {}}}
        │                                    ─┬
        │                                     ╰── here
        │
-       │ Help: move it out of the repeat, or give the repeat a bound of up to 64
+       │ Help: move it out of the repeat, give the repeat a bound of up to 64, or let the parts beside look-around read as many characters as it looks at
        │
        │ Note: at `/patternProperties/^(x\b)+`
     ───╯
