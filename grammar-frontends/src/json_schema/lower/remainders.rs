@@ -41,6 +41,9 @@ pub(super) struct Multiples {
 /// Units of work for a state: it becomes a rule with an alternative for each digit.
 const WORK_FOR_A_STATE: usize = 180;
 
+/// The most remainders whose states at the free place are in a table.
+const MAX_TABLE: u64 = 1 << 16;
+
 /// Multiples that are tried for one that is not excluded.
 const MAX_TRIED: u64 = 64;
 
@@ -150,6 +153,11 @@ impl DigitPlace {
         Self { left, open, low: unless_all(low, 0), high: unless_all(high, 9) }
     }
 
+    /// Whether any digits may come, or none.
+    fn is_free(&self) -> bool {
+        self.open && self.left == 0 && self.low.is_empty() && self.high.is_empty()
+    }
+
     /// The place after a digit.
     fn after(&self, digit: u8) -> Self {
         let rest = |bound: &'_ [u8]| -> Option<Vec<u8>> {
@@ -232,6 +240,8 @@ pub(super) struct DigitAutomaton {
     powers: Vec<u64>,
     places: DigitPlaces,
     numbers: HashMap<(usize, SmallVec<[Ahead; 3]>), usize>,
+    /// The states at the free place, by remainder, once they are known. Each is met with most digits.
+    free: Vec<Option<usize>>,
     /// Each state with a remainder that leads to it.
     states: Vec<(usize, u64)>,
 }
@@ -247,7 +257,7 @@ impl DigitAutomaton {
             told_by = told_by.max(times);
         }
         let (places, numbers, states) = (DigitPlaces::default(), HashMap::default(), Vec::new());
-        Self { residues, others, told_by, powers: Vec::new(), places, numbers, states }
+        Self { residues, others, told_by, powers: Vec::new(), places, numbers, free: Vec::new(), states }
     }
 
     /// Adds the states for the numbers between two bounds. `None` where they are more than `most` or take too much work;
@@ -324,6 +334,21 @@ impl DigitAutomaton {
 
     /// The number of a state; `None` where nothing leads from it to an end.
     fn number_of(&mut self, number: usize, remainder: u64) -> Option<usize> {
+        let place = &self.places.known[number].place;
+        if !place.is_free() || self.residues.modulus > MAX_TABLE {
+            return self.number_of_new(number, remainder);
+        }
+        let at = usize::try_from(remainder).ok()?;
+        if at >= self.free.len() {
+            self.free.resize(usize::try_from(self.residues.modulus).ok()?.max(at + 1), None);
+        }
+        if self.free[at].is_none() {
+            self.free[at] = self.number_of_new(number, remainder);
+        }
+        self.free[at]
+    }
+
+    fn number_of_new(&mut self, number: usize, remainder: u64) -> Option<usize> {
         let place = &self.places.known[number].place;
         // The remainder after each number of digits to come, if these can complete it.
         let last = if place.open { self.told_by.max(place.left + 1) } else { place.left + 1 };
