@@ -166,13 +166,13 @@ fn lengths(hir: &Hir, inner: &[PatternPart<'_>]) -> (u64, Option<u64>) {
         }
         HirKind::Class(_) => (1, Some(1)),
         HirKind::Repetition(repetition) => all.next().map_or((0, Some(0)), |(least, most)| {
-            let times = |most: u64| Some(most.saturating_mul(u64::from(repetition.max?)));
+            let times = |most: u64| most.checked_mul(u64::from(repetition.max?));
             let most = if most == Some(0) { most } else { most.and_then(times) };
             (least.saturating_mul(u64::from(repetition.min)), most)
         }),
         HirKind::Capture(_) | HirKind::Concat(_) => {
             all.fold((0, Some(0)), |(least, most), (more, greatest)| {
-                (least.saturating_add(more), most.and_then(|most| Some(most.saturating_add(greatest?))))
+                (least.saturating_add(more), most.and_then(|most| most.checked_add(greatest?)))
             })
         }
         HirKind::Alternation(_) => {

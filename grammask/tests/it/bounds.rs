@@ -272,6 +272,26 @@ fn nested_brackets() {
     }
 }
 
+/// The deepest patterns that are read: those who walk over them recurse.
+#[test]
+fn nested_patterns() {
+    for (open, middle, close) in [
+        ("(", "a", ")"),
+        ("(?:a|", "b", ")*"),
+        ("(?:(?!b)", "[ab]", "(?<!b))+"),
+        ("(?=a?", "a", ")"),
+        ("(?<!a?", "a", "b)"),
+        ("a(?<!b", "a", ")"),
+        ("(a(?!b)|", "a", "(?<=a)){0,2}"),
+        ("(?:\\\\b", "a", ")?"),
+    ] {
+        for depth in [80, 120, 248] {
+            let pattern = format!("^{}{middle}{}", open.repeat(depth), close.repeat(depth));
+            survive(Syntax::Schema, &format!(r#"{{"type":"string","pattern":"{pattern}"}}"#), b"\"a");
+        }
+    }
+}
+
 #[test]
 fn nested_instances() {
     let depth = sized(100_000);
