@@ -24,9 +24,9 @@ pub fn earley_stored(grammar: &Grammar) -> Result<Engine, String> {
     earley_stored_with(grammar, &CompileOptions::default())
 }
 
-/// As [`earley_stored`], where every bound on the length of a text is counted.
+/// As [`earley_stored`], where every bound on the length of a text is counted, and rules are joined where they can be.
 pub fn earley_counting(grammar: &Grammar) -> Result<Engine, String> {
-    earley_stored_with(grammar, &CompileOptions::default().min_counted_pairs(0))
+    earley_stored_with(grammar, &CompileOptions::default().min_counted_pairs(0).min_joined_rules(0))
 }
 
 fn earley_stored_with(grammar: &Grammar, options: &CompileOptions) -> Result<Engine, String> {
@@ -42,9 +42,9 @@ pub fn pda(grammar: &Grammar) -> Result<grammask_pda::Engine, String> {
     pda_with(grammar, &CompileOptions::default())
 }
 
-/// As [`pda`], where every bound on the length of a text is counted.
+/// As [`pda`], where every bound on the length of a text is counted, and rules are joined where they can be.
 pub fn pda_counting(grammar: &Grammar) -> Result<grammask_pda::Engine, String> {
-    pda_with(grammar, &CompileOptions::default().min_counted_pairs(0))
+    pda_with(grammar, &CompileOptions::default().min_counted_pairs(0).min_joined_rules(0))
 }
 
 fn pda_with(grammar: &Grammar, options: &CompileOptions) -> Result<grammask_pda::Engine, String> {

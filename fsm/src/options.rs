@@ -40,6 +40,9 @@ pub struct CompileOptions {
     /// A rule that is used more than once is inlined if its automaton has about this many states or fewer
     /// (default: 8).
     pub inline_states: u32,
+    /// Rules that end with one another become one automaton if a cycle of at least this many is among them (default: 32), as
+    /// in a right-linear grammar. Fewer stay calls: their masks are shared between all places that call them.
+    pub min_joined_rules: usize,
     /// A bounded repeat is written out if its copies have about this many states or fewer taken together
     /// (default: 32); otherwise it becomes a counted fragment. A repeat of at most one time is always
     /// written out.
@@ -99,6 +102,7 @@ impl Default for CompileOptions {
             deferred_programs: Toggle::On,
             deferred_min_states: 1 << 9,
             inline_states: 8,
+            min_joined_rules: 32,
             expand_states: 32,
             determinize_states: 64,
             min_counted_pairs: 1 << 12,
@@ -163,6 +167,7 @@ setters! { CompileOptions {
     deferred_programs: Toggle,
     deferred_min_states: u32,
     inline_states: u32,
+    min_joined_rules: usize,
     expand_states: u32,
     determinize_states: u32,
     min_counted_pairs: u32,

@@ -293,6 +293,7 @@ fn automata(given: &mut Settings<'_>) -> PyResult<CompileOptions> {
         deferred_programs,
         deferred_min_states,
         inline_states,
+        min_joined_rules,
         expand_states,
         determinize_states,
         min_counted_pairs,

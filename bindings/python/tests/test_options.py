@@ -522,6 +522,7 @@ PASSES = [
     ({"epsilon_removal": False, "determinization": False}, 'root ::= ("a" | "b"?)* "c"'),
     ({"determinization": False}, 'root ::= "a"* "a" "b"'),
     ({"inline_states": 0}, 'root ::= x "a" x\nx ::= "bc"'),
+    ({"min_joined_rules": 1}, 'root ::= "a" root | "b"'),
     ({"expand_states": 0}, 'root ::= "ab"{2,5}'),
     ({"determinize_states": 0}, 'root ::= "a"* "a" "b"'),
     ({"min_counted_pairs": 0}, 'root ::= [a-z]* "b" & [^]{0,20}'),

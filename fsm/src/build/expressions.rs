@@ -13,6 +13,7 @@ use grammask_grammar_ir::hash::{HashMap, Hashing};
 use grammask_grammar_ir::{CharRange, Dispatch, Expr, ExprId, Grammar, JsonEscapes, RuleId, TokenRef};
 use smallvec::SmallVec;
 
+use self::joined::Joined;
 use crate::build::dispatch::{DispatchBuilder, DispatchFrame};
 use crate::build::ids::RuleNumber;
 use crate::build::plan::{Copies, Plan};
@@ -40,6 +41,7 @@ use crate::text::spelling::{MAX_JSON_LEVELS, Spelling};
 use grammask_grammar_ir::Toggle;
 
 mod automata;
+mod joined;
 mod repeats;
 
 /// Builds the automata of all rules that the root reaches.
@@ -88,6 +90,8 @@ pub(crate) fn build(
         arcs: Vec::new(),
         whole: None,
         is_counted_text: false,
+        joined: None,
+        joined_starts: IdVec::default(),
         work: 0,
     };
     // The root's fragment is the first of the draft. Shared rules follow before any job runs, so that jobs
@@ -236,6 +240,10 @@ struct Builder<'g> {
     whole: Option<ExprId>,
     /// Whether it is counted, and nothing but text inside a JSON string.
     is_counted_text: bool,
+    /// The rules that are joined in the current fragment.
+    joined: Option<Joined>,
+    /// For rules that are joined the fragment in which they were last, and the state in which they begin there.
+    joined_starts: IdVec<RuleNumber, (DraftFragmentId, DraftStateId)>,
     /// Expressions written so far: bounds the copies of shared parts.
     work: usize,
 }
@@ -284,6 +292,10 @@ impl<'g> Builder<'g> {
         self.draft.states[to].make_final();
         let place = Place { rule: job.rule, spelling: job.spelling, copies: Copies::One };
         self.stack.push(Item { what: job.body, from, to, place });
+        self.joined = None;
+        if !self.plan.joined.is_empty() {
+            self.join_rules(job, (from, to));
+        }
         // An explicit stack: expressions nest as deep as the grammar's source.
         while let Some(item) = self.stack.pop() {
             self.check_limits()?;
@@ -319,10 +331,7 @@ impl<'g> Builder<'g> {
                 let what = Body::One(self.grammar.rule(rule).body());
                 self.stack.push(Item { what, place: Place { rule, ..place }, ..item });
             }
-            Expr::Rule(rule) => {
-                let fragment = self.rule_fragment(rule, place);
-                self.draft.edge(from, Label::call(fragment), to);
-            }
+            Expr::Rule(rule) => self.reference(rule, item),
             Expr::JsonEscaped(operand, JsonEscapes::Any)
                 if place.spelling.is_plain() && self.name(operand, from, to) => {}
             Expr::JsonEscaped(operand, escapes) => {
@@ -548,11 +557,15 @@ impl<'g> Builder<'g> {
         }
         while let [first, rest @ ..] = parts {
             let string = if place.spelling.is_plain() { self.string_in(parts) } else { None };
-            let (what, rest) = match string {
+            let (what, mut rest) = match string {
                 Some(string) => (Body::String(string), &parts[string.len()..]),
                 None => (Body::One(*first), rest),
             };
-            let next = if rest.is_empty() { to } else { self.draft.state() };
+            let next = match rest {
+                [] => to,
+                _ if self.joined.is_some() => self.state_before(&mut rest, to, place),
+                _ => self.draft.state(),
+            };
             match what {
                 Body::String(string) => self.string_call(string, from, next, place),
                 what => self.stack.push(Item { what, from, to: next, place }),

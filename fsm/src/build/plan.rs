@@ -1,13 +1,13 @@
 //! Facts about the rules that the build needs beforehand: which are reachable, which are recursive, which are
 //! written into their callers, and whether the copies of a repeat stay small.
 
-use grammask_grammar_ir::hash::HashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use smallvec::SmallVec;
 
 use crate::build::ids::{RuleNumber, RuleNumbers};
-use crate::graph::components_of;
-use crate::ids::{Id, IdVec, Offset};
+use crate::build::joined_rules::JoinedRules;
+use crate::build::rule_graph::Graph;
+use crate::ids::IdVec;
 use crate::link::scope::Parts;
 use crate::options::CompileOptions;
 use grammask_grammar_ir::Toggle;
@@ -17,6 +17,8 @@ pub(crate) struct Plan {
     /// Those of the rules that the build may write as they are.
     pub(crate) numbers: RuleNumbers,
     rules: IdVec<RuleNumber, RulePlan>,
+    /// The rules that are written into the automata of others.
+    pub(super) joined: JoinedRules,
     expand_states: u32,
 }
 
@@ -55,6 +57,7 @@ impl Plan {
     ) -> Self {
         let mut graph = Graph::new(grammar, root, |rule| parts.hides(rule) || is_known(rule));
         let mut plan = Self {
+            joined: JoinedRules::default(),
             numbers: std::mem::replace(&mut graph.numbers, RuleNumbers::All),
             rules: graph
                 .references
@@ -67,7 +70,7 @@ impl Plan {
             // Callees come first, so that the cost of a rule is known when it is needed. No caller
             // distinguishes greater costs.
             let budget = options.inline_states.max(options.expand_states).min(64);
-            graph.acyclic_bottom_up(|rule| {
+            let largest_cycle = graph.acyclic_bottom_up(|rule| {
                 let Some(id) = plan.numbers.rule(rule) else { return };
                 if parts.of(id).is_some() {
                     // A linked part is always a call, and a caller with such a call is no small rule.
@@ -86,6 +89,13 @@ impl Plan {
                     (entry.how, entry.cost) = (Reference::InlineOnce, cost);
                 }
             });
+            if largest_cycle >= options.min_joined_rules {
+                let is_apart = |id: RuleId| parts.of(id).is_some() || !grammar.rule(id).options().is_empty();
+                plan.joined = JoinedRules::find(grammar, options, &graph, &plan.numbers, is_apart);
+                for home in plan.joined.homes() {
+                    plan.rules[home].how = Reference::Call;
+                }
+            }
         }
         plan
     }
@@ -167,128 +177,4 @@ impl Plan {
 pub(crate) enum Copies {
     One,
     Many,
-}
-
-/// References between reachable rules.
-pub(crate) struct Graph {
-    numbers: RuleNumbers,
-    /// Where the rule's references begin in `targets`, for reachable rules.
-    rows: IdVec<RuleNumber, (Offset, Offset)>,
-    targets: Vec<RuleNumber>,
-    references: IdVec<RuleNumber, u32>,
-    root: RuleNumber,
-}
-
-impl Graph {
-    /// All references.
-    pub(crate) fn of(grammar: &Grammar) -> Self {
-        Self::new(grammar, grammar.root(), |_| false)
-    }
-
-    /// The rules that a rule refers to, some of them several times.
-    pub(crate) fn targets(&self, rule: RuleNumber) -> &[RuleNumber] {
-        let (start, end) = self.rows[rule];
-        &self.targets[start.index()..end.index()]
-    }
-
-    fn new(grammar: &Grammar, root: RuleId, mut is_known: impl FnMut(RuleId) -> bool) -> Self {
-        // Of a part of a grammar, work and room do not depend on the whole.
-        let (mut numbers, count, mut met) = match root == grammar.root() {
-            true => (
-                RuleNumbers::All,
-                grammar.rule_count(),
-                Met::All(vec![RuleNumber::NONE; grammar.expr_count()]),
-            ),
-            false => (RuleNumbers::none(), 0, Met::Some(HashMap::default())),
-        };
-        let mut graph = Self {
-            root: numbers.meet(root),
-            numbers,
-            rows: IdVec::of((Offset::FIRST, Offset::FIRST), count),
-            targets: Vec::with_capacity(4 * count),
-            references: IdVec::of(0, count),
-        };
-        let mut pending = vec![root];
-        graph.make_room();
-        graph.references[graph.root] = 1;
-        let mut stack = Vec::with_capacity(64);
-        while let Some(rule) = pending.pop() {
-            let start = graph.targets.len();
-            let number = graph.numbers.of(rule);
-            let mut sharing = 0;
-            stack.push(grammar.rule(rule).body());
-            while let Some(id) = stack.pop() {
-                if let Some(target) = grammar.as_rule(id) {
-                    let callee = graph.numbers.meet(target);
-                    graph.make_room();
-                    let references = &mut graph.references[callee];
-                    // A rule is walked once, when it is first mentioned.
-                    if *references == 0 && !is_known(target) {
-                        pending.push(target);
-                    }
-                    *references = references.saturating_add(1);
-                    // A mention is listed each time that it is met, because each is a reference to count.
-                    graph.targets.push(callee);
-                    continue;
-                }
-                let operands = grammar.operands(id);
-                if operands.is_empty() {
-                    continue;
-                }
-                match met.replace(id, number) == number {
-                    false => stack.extend_from_slice(operands),
-                    true => sharing = 1,
-                }
-            }
-            // The content of a shared part is written more than once.
-            for &target in &graph.targets[start..] {
-                let references = &mut graph.references[target];
-                *references = references.saturating_add(sharing);
-            }
-            let row = (Offset::from_index(start), Offset::from_index(graph.targets.len()));
-            graph.rows[number] = row;
-        }
-        // The root is called from outside as well.
-        graph.references[graph.root] = graph.references[graph.root].saturating_add(1);
-        graph
-    }
-
-    /// Gives room to the rule that was met last.
-    #[inline]
-    fn make_room(&mut self) {
-        if let RuleNumbers::Met(_, rules) = &self.numbers
-            && self.rows.len() < rules.len()
-        {
-            self.rows.push((Offset::FIRST, Offset::FIRST));
-            self.references.push(0);
-        }
-    }
-
-    /// Visits every reachable rule that is not recursive, callees before callers.
-    fn acyclic_bottom_up(&self, mut visit: impl FnMut(RuleNumber)) {
-        let successors = |rule: RuleNumber| self.targets(rule);
-        components_of(self.rows.len(), [self.root], successors, |members| {
-            if let [rule] = *members
-                && !successors(rule).contains(&rule)
-            {
-                visit(rule);
-            }
-        });
-    }
-}
-
-/// The rule in whose walk each expression was met last: parts may be shared within a rule.
-enum Met {
-    All(Vec<RuleNumber>),
-    Some(HashMap<ExprId, RuleNumber>),
-}
-
-impl Met {
-    #[inline]
-    fn replace(&mut self, expr: ExprId, rule: RuleNumber) -> RuleNumber {
-        match self {
-            Self::All(rules) => std::mem::replace(&mut rules[expr.index()], rule),
-            Self::Some(rules) => rules.insert(expr, rule).unwrap_or(RuleNumber::NONE),
-        }
-    }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use grammask_grammar_ir::{Expr, Grammar, RuleId, Toggle};
 
 use crate::build::ids::{RuleNumber, RuleNumbers};
-use crate::build::plan::Graph;
+use crate::build::rule_graph::Graph;
 use crate::build::shared_rules::SharedMatch;
 use crate::compile::find_shared_rules::find_all_shared_rules;
 use crate::compile::pipeline::{compile, compile_around_shared};

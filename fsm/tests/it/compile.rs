@@ -84,6 +84,64 @@ fn optional_passes_change_sizes_only() {
     insta::assert_snapshot!(size(&plain), @"3 fragments, 64 states, 122 edges");
 }
 
+/// `count` rules of which each reads a letter and ends with another one; every third may end itself. `entries` of them are
+/// called by the root.
+fn right_linear(count: usize, entries: usize) -> Grammar {
+    let mut builder = GrammarBuilder::new();
+    let root = builder.declare("root").unwrap();
+    let rules: Vec<RuleId> = (0..count).map(|at| builder.declare(&format!("s{at}")).unwrap()).collect();
+    for (at, &rule) in rules.iter().enumerate() {
+        let steps = [("a", at + 1), ("b", 7 * at + 3), ("b", at)];
+        let ways = steps.map(|(letter, next)| {
+            let (letter, next) = (builder.literal(letter), builder.rule(rules[next % count]));
+            builder.sequence([letter, next])
+        });
+        let end = (at % 3 == 0).then(|| builder.empty());
+        let body = builder.choice(ways.into_iter().chain(end));
+        builder.define(rule, body).unwrap();
+    }
+    let calls: Vec<ExprId> = rules[..entries].iter().map(|&rule| builder.rule(rule)).collect();
+    let (open, calls, close) = (builder.literal("<"), builder.choice(calls), builder.literal(">"));
+    let body = builder.sequence([open, calls, close]);
+    builder.define(root, body).unwrap();
+    builder.finish(root).unwrap()
+}
+
+#[test]
+fn rules_that_end_with_one_another_are_one_automaton() {
+    let texts = ["<>", "<a>", "<aaa>", "<ab>", "<abbab>", "<bbbb>", "<abababababab>", "<aab", "<aab>>", "a"];
+    let size_of = |count, entries| {
+        let grammar = right_linear(count, entries);
+        check(&grammar, texts.map(str::as_bytes));
+        size(&built(&grammar))
+    };
+    insta::assert_snapshot!(size_of(40, 1), @"2 fragments, 84 states, 243 edges");
+    // Called from two places, or few: each has a fragment of its own.
+    insta::assert_snapshot!(size_of(40, 2), @"41 fragments, 164 states, 204 edges");
+    insta::assert_snapshot!(size_of(20, 1), @"21 fragments, 84 states, 103 edges");
+}
+
+#[test]
+fn joined_rules_that_do_not_end_derive_nothing() {
+    // `root ::= "a" | first; first ::= "b" second; second ::= "c" first`, and the root alone: `root ::= root`.
+    let mut builder = GrammarBuilder::new();
+    let [root, first, second] = ["root", "first", "second"].map(|name| builder.declare(name).unwrap());
+    for (rule, letter, next) in [(first, "b", second), (second, "c", first)] {
+        let (letter, next) = (builder.literal(letter), builder.rule(next));
+        let body = builder.sequence([letter, next]);
+        builder.define(rule, body).unwrap();
+    }
+    let (end, call) = (builder.literal("a"), builder.rule(first));
+    let body = builder.choice([end, call]);
+    builder.define(root, body).unwrap();
+    let endless = builder.finish(root).unwrap();
+    check(&endless, ["a", "b", "bc", "bca"].map(str::as_bytes));
+    let joined = CompileOptions::default().min_joined_rules(0);
+    insta::assert_snapshot!(size(&compile(&endless, &joined).unwrap()), @"1 fragments, 2 states, 1 edges");
+    let empty = recursive_grammar(|builder, root| builder.rule(root));
+    assert_eq!(compile(&empty, &joined).unwrap_err().cause(), Cause::EmptyLanguage);
+}
+
 /// JSON without white space.
 fn json() -> Grammar {
     recursive_grammar(|builder, root| {

@@ -59,7 +59,9 @@ fn check<'t>(grammar: &Grammar, texts: impl IntoIterator<Item = &'t [u8]>) {
     let small_counters = CompileOptions::default().expand_states(0);
     let no_epsilon_removal = CompileOptions::default().epsilon_removal(Toggle::Off);
     let only_merging = no_passes().prefix_merging(Toggle::On).suffix_merging(Toggle::On).expand_states(4);
-    let options = [CompileOptions::default(), no_passes(), small_counters, no_epsilon_removal, only_merging];
+    let joined = CompileOptions::default().min_joined_rules(0);
+    let options =
+        [CompileOptions::default(), no_passes(), small_counters, no_epsilon_removal, only_merging, joined];
     let programs: Vec<Program> = options
         .iter()
         .filter_map(|options| match compile(grammar, options) {

@@ -3,19 +3,24 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use grammask_fsm::CompileOptions;
 use grammask_grammar_frontends::ebnf::{self, EbnfOptions};
 use grammask_grammar_frontends::lark::{self, LarkOptions};
 use grammask_grammar_frontends::regex::{Dialect, Groups, Matching, RegexOptions};
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
-use grammask_matcher::{CaptureEnds, Compiler, MatchError, Matcher};
+use grammask_matcher::{CaptureEnds, Compiler, CompilerBuilder, MatchError, Matcher};
 use grammask_oracle::Recogniser;
 use grammask_oracle::random::Rng;
 
-fn compiler(tokens: &[&str]) -> Compiler {
+fn builder(tokens: &[&str]) -> CompilerBuilder {
     let options = VocabularyOptions::default().stop_ids([tokens.len() as u32]);
     let tokens = tokens.iter().map(|token| Some(token.as_bytes().to_vec())).chain([None]);
-    Compiler::new(Vocabulary::from_tokens(tokens, &options).unwrap())
+    Compiler::builder(Vocabulary::from_tokens(tokens, &options).unwrap())
+}
+
+fn compiler(tokens: &[&str]) -> Compiler {
+    builder(tokens).build()
 }
 
 fn matcher(source: &str, tokens: &[&str]) -> Matcher {
@@ -640,9 +645,11 @@ fn captures_equal_those_of_all_readings_written_out() {
         ("root ::= x [abc]*\nx[capture, max_tokens=2] ::= [ab]{0,50}", 6),
     ] {
         let grammar = ebnf::parse(source, &EbnfOptions::default()).unwrap();
-        let compiled = compiler(&tokens).grammar(&grammar).unwrap();
+        let joined = CompileOptions::default().min_joined_rules(0);
+        let compilers = [compiler(&tokens), builder(&tokens).automata(joined).build()];
+        let compiled = compilers.map(|compiler| compiler.grammar(&grammar).unwrap());
         let mut rng = Rng::new(seed);
-        for _ in 0..40 {
+        for compiled in compiled.iter().cycle().take(40) {
             let (mut matcher, mut naive) = (compiled.matcher(), Naive::new(&grammar));
             for _ in 0..6 {
                 let captures = |matcher: &mut Matcher| -> BTreeSet<(String, usize, usize)> {

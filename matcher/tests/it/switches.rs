@@ -39,6 +39,7 @@ fn automata() -> Vec<CompileOptions> {
         on.clone().expand_states(0),
         on.clone().expand_states(100_000),
         on.clone().min_counted_pairs(0),
+        on.clone().min_joined_rules(0),
         on.literal_tries(off)
             .inlining(off)
             .epsilon_removal(off)

@@ -308,6 +308,7 @@ impl DigitAutomaton {
         let least = place.low.first().copied().filter(|_| !place.open).unwrap_or(0);
         let least = if is_first && (place.left > 1 || place.open) { least.max(1) } else { least };
         let most = place.high.first().copied().unwrap_or(9);
+        state.arcs.reserve_exact(usize::from((most + 1).saturating_sub(least)));
         for digit in least..=most {
             let after = self.after(remainder, digit);
             let place = self.places.after(number, digit);

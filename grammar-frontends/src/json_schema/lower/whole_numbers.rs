@@ -168,7 +168,14 @@ impl SchemaLowering<'_> {
             self.builder.define(rule, body).map_err(grammar_error)?;
         }
         self.residues.insert(residues.clone(), (automaton, references));
-        Ok((!alternatives.is_empty()).then(|| self.builder.choice(alternatives)))
+        if alternatives.is_empty() {
+            return Ok(None);
+        }
+        // A rule, so that those of the states stand at ends only: they are one automaton then.
+        let whole = self.builder.choice(alternatives);
+        let rule = self.builder.declare_fresh("multiples").map_err(grammar_error)?;
+        self.builder.define(rule, whole).map_err(grammar_error)?;
+        Ok(Some(self.builder.rule(rule)))
     }
 
     fn digit_ways(
