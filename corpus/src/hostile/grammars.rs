@@ -29,9 +29,14 @@ const BODIES: [(&str, &str); 12] = [
 ];
 
 /// Grammars of EBNF and GBNF whose only rule, or whose rules in a way of their own, grow.
-const SINGLE: [(&str, [usize; 3], &str); 40] = [
+const SINGLE: [(&str, [usize; 3], &str); 41] = [
     ("random literals", [3_000, 30_000, 300_000], "root ::= «\"λλλλλλλλλλλλλλλλλλλλλλλλλλλλλλ\"‖ | »"),
     ("cubes of cubes", [30, 300, 3_000], "root ::= r0\n«r§ ::= \"\" | \"a\" | r¤ r¤ r¤\n»"),
+    (
+        "right-linear",
+        [100, 1_000, 10_000],
+        "root ::= \"<\" r0 \">\"\n«r§ ::= \"a\" r¤ | \"a\" r¤ | [b-y] r¤ | \"\"\n»",
+    ),
     ("dense pairs", [20, 60, 200], "root ::= r0\n«r§ ::= \"a\" | ⟨r† r¤¦ | ⟩\n»"),
     ("choice of left recursion", [1_000, 10_000, 100_000], "root ::= «root \"x§\"‖ | » | \"a\""),
     ("300,000 literals", [3_000, 30_000, 300_000], "root ::= «\"a long literal with number §\"‖ | »"),
