@@ -61,6 +61,7 @@ impl JoinedRules {
         // Callers first.
         while let Some(end) = ends.pop() {
             let members = &order[ends.last().copied().unwrap_or(0)..end];
+            // No rule leads to one that is called, so that one is alone.
             let home = home_of_all(members, &arriving).filter(|_| !is_called[members[0]]);
             for &member in members {
                 homes[member] = home.unwrap_or(member);

@@ -76,8 +76,8 @@ impl<'g> Builder<'g> {
         Some(start)
     }
 
-    /// The state between a part and the rest of its sequence, of which it takes a rule that is joined: that goes on where the
-    /// part ends.
+    /// The state after a part of a sequence. A joined rule that is the rest of the sequence begins in this state. It is taken
+    /// from `rest` then.
     #[cold]
     pub(super) fn state_before(
         &mut self,
