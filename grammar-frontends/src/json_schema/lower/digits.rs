@@ -8,7 +8,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use crate::json_schema::document::ids::Draft;
 use crate::json_schema::options::Numbers;
-use crate::json_schema::sets::decimal::{Decimal, decrement, increment};
+use crate::json_schema::sets::decimal::{Decimal, DigitString, decrement, increment};
 use crate::json_schema::sets::number_shape::{Bound, Edge, NumberKind};
 
 /// Builds expressions of digits.
@@ -79,8 +79,8 @@ impl DigitForm {
 
 /// The digits of a bound, split at the point.
 struct SplitBound {
-    whole: Vec<u8>,
-    fraction: Vec<u8>,
+    whole: DigitString,
+    fraction: DigitString,
     edge: Edge,
 }
 

@@ -121,11 +121,14 @@ impl SchemaLowering<'_> {
         node: NodeId,
     ) -> Result<Option<ExprId>> {
         let written = |value: &Decimal| {
-            let digits = value.whole_digits();
-            if digits.is_empty() { vec![0] } else { digits }
+            let mut digits = value.whole_digits();
+            if digits.is_empty() {
+                digits.push(0);
+            }
+            digits
         };
-        let (low, high) = (written(low), high.map(written));
-        let longest = high.as_ref().map_or(low.len() + 1, Vec::len) as u64;
+        let (from, to) = (written(low), high.map(written));
+        let longest = to.as_ref().map_or(from.len() + 1, |to| to.len()) as u64;
         let limit = self.normalizer.options.limits.states;
         let modulus = residues.modulus;
         // Where a state for each remainder and each place along the bounds is within the limit, no state is counted.
@@ -136,20 +139,13 @@ impl SchemaLowering<'_> {
             .residues
             .remove(residues)
             .unwrap_or_else(|| (DigitAutomaton::new(residues.clone()), Vec::new()));
-        let between = automaton.add_between((&low, high.as_deref()), most, work);
+        let between = automaton.add_between((&from, to.as_deref()), most, work);
         self.normalizer.check_work()?;
         let Some(Between { starts, added }) = between else {
             let reason = format!("telling the multiples of {modulus} takes more than {limit} states");
             let hint = "use a smaller step, or raise the limit `states`";
             self.normalizer.unsupported(node, "multipleOf", reason, hint)?;
-            let mut digits = self.digits(NumberKind::Integer);
-            let bound = |digits: &[u8]| {
-                let text: String = digits.iter().map(|&digit| char::from(b'0' + digit)).collect();
-                Decimal::parse(&text)
-            };
-            return Ok(
-                digits.whole_between(bound(&low).as_ref(), high.and_then(|high| bound(&high)).as_ref())
-            );
+            return Ok(self.digits(NumberKind::Integer).whole_between(Some(low), high));
         };
         let mut declared = Vec::with_capacity(added.len());
         for _ in &added {

@@ -170,13 +170,15 @@ impl<'s> Normalizer<'s> {
             return Ok(Some(branches));
         }
         // Each pair once. Only pairs that may hold together need a complement, in both directions.
+        let mut complements = vec![None; branches.len()];
         for right in 1..branches.len() {
             self.check_work()?;
             // Past the limit no goal has a normal form, and nothing would be proved of any pair.
             self.check_goals()?;
             let (before, rest) = branches.split_at_mut(right);
+            let (complements, of_right) = complements.split_at_mut(right);
             let right = &mut rest[0];
-            for left in before {
+            for (left, complement) in before.iter_mut().zip(complements) {
                 let shares = self.shares(&left.within, right.as_rival());
                 let shares_back = match (&left.rival, &right.rival) {
                     (None, None) => shares,
@@ -184,11 +186,11 @@ impl<'s> Normalizer<'s> {
                     _ => self.shares(left.as_rival(), &right.within),
                 };
                 if let Some(shares_objects) = shares {
-                    let fails = self.algebra.goals.not(right.condition);
+                    let fails = *of_right[0].get_or_insert_with(|| self.algebra.goals.not(right.condition));
                     left.others.push(OtherBranch { fails, shares_objects });
                 }
                 if let Some(shares_objects) = shares_back {
-                    let fails = self.algebra.goals.not(left.condition);
+                    let fails = *complement.get_or_insert_with(|| self.algebra.goals.not(left.condition));
                     right.others.push(OtherBranch { fails, shares_objects });
                 }
             }

@@ -4,6 +4,12 @@
 //! `0.1` or a bound of thirty digits to a neighbour and accept a wrong text there.
 
 use std::cmp::Ordering;
+use std::iter;
+
+use smallvec::SmallVec;
+
+/// The digits of a number. Most have few, and need no memory of their own.
+pub(crate) type DigitString = SmallVec<[u8; 16]>;
 
 /// A decimal number in normal form: equal numbers are equal values, however they were spelled.
 ///
@@ -12,19 +18,19 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Decimal {
     negative: bool,
-    digits: Vec<u8>,
+    digits: DigitString,
     exponent: i64,
 }
 
 impl Decimal {
     /// Zero.
     pub(crate) fn zero() -> Self {
-        Self { negative: false, digits: Vec::new(), exponent: 0 }
+        Self { negative: false, digits: DigitString::new(), exponent: 0 }
     }
 
     /// A small whole number.
     pub(crate) fn from_integer(value: u64) -> Self {
-        Self::from_parts(false, value.to_string().bytes().map(|byte| byte - b'0').collect(), 0)
+        Self::from_parts(false, digits_of(value.into()), 0)
     }
 
     /// Reads a JSON number. `None` where the text is none, or its exponent does not fit 32 bits.
@@ -46,7 +52,7 @@ impl Decimal {
     }
 
     /// The number whose decimal digits are `digits`, times ten to the power `scale`.
-    fn from_parts(negative: bool, mut digits: Vec<u8>, scale: i64) -> Self {
+    fn from_parts(negative: bool, mut digits: DigitString, scale: i64) -> Self {
         let mut exponent = scale + digits.len() as i64;
         let leading = digits.iter().take_while(|&&digit| digit == 0).count();
         digits.drain(..leading);
@@ -99,9 +105,9 @@ impl Decimal {
     /// The digits before the point, without leading zeros: none for magnitudes below one.
     ///
     /// Only for numbers whose [`written_len`](Self::written_len) was found to be small.
-    pub(crate) fn whole_digits(&self) -> Vec<u8> {
+    pub(crate) fn whole_digits(&self) -> DigitString {
         let count = usize::try_from(self.exponent).unwrap_or(0);
-        let mut digits: Vec<u8> = self.digits.iter().copied().take(count).collect();
+        let mut digits: DigitString = self.digits.iter().copied().take(count).collect();
         digits.resize(count, 0);
         digits
     }
@@ -109,13 +115,13 @@ impl Decimal {
     /// The digits after the point, without trailing zeros.
     ///
     /// Only for numbers whose [`written_len`](Self::written_len) was found to be small.
-    pub(crate) fn fraction_digits(&self) -> Vec<u8> {
+    pub(crate) fn fraction_digits(&self) -> DigitString {
         if self.is_zero() {
-            return Vec::new();
+            return DigitString::new();
         }
         if self.exponent < 0 {
             let zeros = usize::try_from(-self.exponent).unwrap_or(0);
-            let mut digits = vec![0; zeros];
+            let mut digits = DigitString::from_elem(0, zeros);
             digits.extend_from_slice(&self.digits);
             return digits;
         }
@@ -142,8 +148,9 @@ impl Decimal {
         if self.exponent > 38 {
             return None;
         }
-        let digits = self.whole_digits();
-        let magnitude = digits.iter().fold(0i128, |value, &digit| value * 10 + i128::from(digit));
+        let count = usize::try_from(self.exponent).unwrap_or(0);
+        let digits = self.digits.iter().copied().chain(iter::repeat(0)).take(count);
+        let magnitude = digits.fold(0i128, |value, digit| value * 10 + i128::from(digit));
         Some(if self.negative { -magnitude } else { magnitude })
     }
 
@@ -192,9 +199,16 @@ impl Ord for Decimal {
     }
 }
 
+/// The decimal digits of a number.
+fn digits_of(value: u128) -> DigitString {
+    let mut digits = DigitString::from_slice(value.to_string().as_bytes());
+    digits.iter_mut().for_each(|digit| *digit -= b'0');
+    digits
+}
+
 /// One more than a number of these digits.
-pub(crate) fn increment(digits: &[u8]) -> Vec<u8> {
-    let mut digits = digits.to_vec();
+pub(crate) fn increment(digits: &[u8]) -> DigitString {
+    let mut digits = DigitString::from_slice(digits);
     for digit in digits.iter_mut().rev() {
         if *digit < 9 {
             *digit += 1;
@@ -207,8 +221,8 @@ pub(crate) fn increment(digits: &[u8]) -> Vec<u8> {
 }
 
 /// One less; only for numbers above zero.
-pub(crate) fn decrement(digits: &[u8]) -> Vec<u8> {
-    let mut digits = digits.to_vec();
+pub(crate) fn decrement(digits: &[u8]) -> DigitString {
+    let mut digits = DigitString::from_slice(digits);
     for digit in digits.iter_mut().rev() {
         if *digit > 0 {
             *digit -= 1;
@@ -254,8 +268,7 @@ impl Divisor {
     /// The multiple with this factor.
     fn times(self, factor: i128) -> Decimal {
         let product = u128::from(self.units).saturating_mul(factor.unsigned_abs());
-        let digits = product.to_string().bytes().map(|byte| byte - b'0').collect();
-        Decimal::from_parts(factor < 0 && product > 0, digits, -i64::from(self.places))
+        Decimal::from_parts(factor < 0 && product > 0, digits_of(product), -i64::from(self.places))
     }
 
     /// The multiples between two numbers, both included. `None` where the numbers are too large to compute with.

@@ -190,13 +190,11 @@ impl NumberShape {
             return values.is_empty();
         }
         let step = self.step();
-        if let Some(step) = step {
-            let value = step.value();
-            if self.not_steps.iter().any(|not| not.divides(&value))
-                || (self.kind == NumberKind::Fractional && step.places == 0)
-            {
-                return true;
-            }
+        if let Some(step) = step
+            && (self.not_steps.iter().any(|not| not.divides(&step.value()))
+                || (self.kind == NumberKind::Fractional && step.places == 0))
+        {
+            return true;
         }
         let bounds = [&self.lower, &self.upper];
         if bounds.iter().any(|bound| bound.as_ref().is_some_and(|bound| bound.value.written_len() > digits)) {
