@@ -179,19 +179,30 @@ type SpelledClass<'g> = (&'g [CharRange], Spelling);
 /// Expressions written between two looks at the interrupt, some 0.1 ms.
 const WORK_BETWEEN_CHECKS: usize = 1 << 10;
 
-/// Checks the limits on the size of the draft, and counts a unit of work.
+/// Expressions written between two looks at the size of the draft.
+const WORK_BETWEEN_SIZES: usize = 1 << 3;
+
+/// Counts a unit of work, and checks the limits on the size of the draft now and then.
 fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Result<(), Failure> {
     *work += 1;
+    if !work.is_multiple_of(WORK_BETWEEN_SIZES) {
+        return Ok(());
+    }
     if work.is_multiple_of(WORK_BETWEEN_CHECKS) {
         options.interrupt.check()?;
     }
+    check_size(draft, options, *work)
+}
+
+/// Checks the limits on the size of the draft.
+fn check_size(draft: &Draft, options: &CompileOptions, work: usize) -> Result<(), Failure> {
     let [max_states, max_edges] = [options.max_states, options.max_edges].map(|limit| limit.min(MAX_NUMBERS));
     let states = draft.states.len() + draft.names.states + draft.prebuilt.next_state().index();
     if states > max_states {
         return Err(Failure::Limit { what: "states", limit: max_states, knob: Some("max_states") });
     }
     let edges = draft.edges.len() + draft.names.edges + draft.prebuilt.edge_count();
-    if edges.max(*work) > max_edges {
+    if edges.max(work) > max_edges {
         return Err(Failure::Limit { what: "edges", limit: max_edges, knob: Some("max_edges") });
     }
     Ok(())
@@ -305,7 +316,7 @@ impl<'g> Builder<'g> {
                 Body::String(parts) => self.chain(parts, item),
             }
         }
-        Ok(())
+        check_size(&self.draft, self.options, self.work)
     }
 
     fn check_limits(&mut self) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use grammask_grammar_ir::ExprId;
 
-use super::{Builder, Item, Place};
+use super::{Builder, Item, Place, check_size};
 use crate::draft::automata::Label;
 use crate::draft::ids::{DraftFragmentId, DraftStateId};
 use crate::encoding::text_fragment::{FragmentText, write_text_fragment};
@@ -52,7 +52,7 @@ impl<'g> Builder<'g> {
             Value::Measured(measured) => self.text_fragment(FragmentText::Measured(measured), place),
             Value::Nondeterministic(nfa) => self.nondeterministic_fragment(nfa, place)?,
         };
-        self.check_limits()?;
+        check_size(&self.draft, self.options, self.work)?;
         if is_written_once {
             self.operators.insert((id, escapes), fragment);
         }
