@@ -214,10 +214,21 @@ impl Structure {
         Ok(Self { compiled })
     }
 
+    /// The structure of a model family's answers to a request, compiled.
+    pub(crate) fn of_tag(
+        tag: &StructuralTag,
+        request: &StructureText,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
+        let grammar = tag.grammar(&StructuralTagOptions::default());
+        let grammar = grammar.map_err(|error| reject(request, &error))?;
+        let compiled = Compiler::new(Arc::clone(&vocabulary.inner)).grammar(&grammar)?;
+        Ok(Self { compiled: Box::new(compiled) })
+    }
+
     /// The beginning of a text.
-    pub(crate) fn cursor(&self) -> Cursor {
-        let mask = TokenMask::new(self.compiled.mask_len());
-        Cursor { matcher: self.compiled.matcher(), mask }
+    pub(crate) fn cursor(&self) -> Box<dyn Cursor> {
+        self.compiled.cursor()
     }
 }
 
@@ -287,114 +298,36 @@ const MAX_CACHE_BYTES: u64 = 256 << 20;
 
 /// A compiled grammar over any backend.
 trait Begin {
-    fn matcher(&self) -> Box<dyn Follow>;
-
-    fn mask_len(&self) -> usize;
+    fn cursor(&self) -> Box<dyn Cursor>;
 }
 
 impl<B: grammask::Backend> Begin for CompiledGrammar<B> {
-    fn matcher(&self) -> Box<dyn Follow> {
-        Box::new(CompiledGrammar::matcher(self))
-    }
-
-    fn mask_len(&self) -> usize {
-        self.vocabulary().len()
-    }
-}
-
-/// A matcher over any backend.
-trait Follow {
-    fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<(), MatchError>;
-
-    fn accept_token(&mut self, token: TokenId) -> Result<(), MatchError>;
-
-    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), MatchError>;
-
-    fn jump_forward(&mut self) -> Result<Vec<u8>, MatchError>;
-
-    fn shortest_ending(&mut self, longest: usize) -> Result<Option<Vec<u8>>, MatchError>;
-
-    fn is_completed(&self) -> bool;
-
-    fn next_bytes(&self) -> [u64; 4];
-
-    fn captures(&mut self) -> Result<Vec<Capture>, MatchError>;
-}
-
-impl<B: grammask::Backend> Follow for Matcher<B> {
-    fn fill_mask(&mut self, mask: &mut TokenMask) -> Result<(), MatchError> {
-        self.fill_mask(mask).map(|_| ())
-    }
-
-    fn accept_token(&mut self, token: TokenId) -> Result<(), MatchError> {
-        self.accept_token(token)
-    }
-
-    fn accept_bytes(&mut self, bytes: &[u8]) -> Result<(), MatchError> {
-        self.accept_bytes(bytes)
-    }
-
-    fn jump_forward(&mut self) -> Result<Vec<u8>, MatchError> {
-        self.jump_forward()
-    }
-
-    fn shortest_ending(&mut self, longest: usize) -> Result<Option<Vec<u8>>, MatchError> {
-        self.shortest_ending(longest)
-    }
-
-    fn is_completed(&self) -> bool {
-        self.is_completed()
-    }
-
-    fn next_bytes(&self) -> [u64; 4] {
-        self.next_bytes().words()
-    }
-
-    fn captures(&mut self) -> Result<Vec<Capture>, MatchError> {
-        self.captures(CaptureEnds::Longest)
+    fn cursor(&self) -> Box<dyn Cursor> {
+        Box::new(Follower { matcher: self.matcher(), mask: TokenMask::new(self.vocabulary().len()) })
     }
 }
 
 /// The structure of a model family's answers to a request.
-pub(crate) struct ToolStructure {
-    tag: StructuralTag,
-}
-
-impl ToolStructure {
-    pub(crate) fn make(
-        model: &str,
-        request: &StructureText,
-        reasoning: arguments::Reasoning,
-        key_order: arguments::ArgumentOrder,
-    ) -> Result<Self> {
-        let format = ToolFormat::named(model)
-            .map_err(|error| anyhow!("{}", error.to_string().trim_start_matches("error: ")))?;
-        let read = tool_request(request)?;
-        let read = read.reasoning(match reasoning {
-            arguments::Reasoning::Enabled => Reasoning::Enabled,
-            arguments::Reasoning::Disabled => Reasoning::Disabled,
-            arguments::Reasoning::Auto => Reasoning::Auto,
-            arguments::Reasoning::Empty => Reasoning::Empty,
-        });
-        let read = read.member_order(match key_order {
-            arguments::ArgumentOrder::Declared => MemberOrder::Declared,
-            arguments::ArgumentOrder::Any => MemberOrder::Any,
-        });
-        let tag = format.structure(&read).map_err(|error| reject(request, &error))?;
-        Ok(Self { tag })
-    }
-
-    /// The structural tag.
-    pub(crate) fn as_json(&self) -> JsonValue {
-        self.tag.to_value()
-    }
-
-    pub(crate) fn compile(&self, request: &StructureText, vocabulary: &Vocabulary) -> Result<Structure> {
-        let grammar = self.tag.grammar(&StructuralTagOptions::default());
-        let grammar = grammar.map_err(|error| reject(request, &error))?;
-        let compiled = Compiler::new(Arc::clone(&vocabulary.inner)).grammar(&grammar)?;
-        Ok(Structure { compiled: Box::new(compiled) })
-    }
+pub(crate) fn tool_tag(
+    model: &str,
+    request: &StructureText,
+    reasoning: arguments::Reasoning,
+    key_order: arguments::ArgumentOrder,
+) -> Result<StructuralTag> {
+    let format = ToolFormat::named(model)
+        .map_err(|error| anyhow!("{}", error.to_string().trim_start_matches("error: ")))?;
+    let read = tool_request(request)?;
+    let read = read.reasoning(match reasoning {
+        arguments::Reasoning::Enabled => Reasoning::Enabled,
+        arguments::Reasoning::Disabled => Reasoning::Disabled,
+        arguments::Reasoning::Auto => Reasoning::Auto,
+        arguments::Reasoning::Empty => Reasoning::Empty,
+    });
+    let read = read.member_order(match key_order {
+        arguments::ArgumentOrder::Declared => MemberOrder::Declared,
+        arguments::ArgumentOrder::Any => MemberOrder::Any,
+    });
+    Ok(format.structure(&read).map_err(|error| reject(request, &error))?)
 }
 
 /// Reads a request with tools.
@@ -570,9 +503,34 @@ pub(crate) enum Drawing {
     Dot,
 }
 
-/// A place in one text.
-pub(crate) struct Cursor {
-    matcher: Box<dyn Follow>,
+/// A place in one text, over any backend.
+pub(crate) trait Cursor {
+    /// The tokens that may come next.
+    fn allowed(&mut self) -> Result<&TokenMask>;
+
+    fn accept(&mut self, token: TokenId) -> Result<()>;
+
+    /// Reads bytes as far as they are allowed, and says how many those are.
+    fn read(&mut self, bytes: &[u8]) -> Result<usize>;
+
+    /// The text that must come next, whatever token is chosen.
+    fn forced(&mut self) -> Result<Vec<u8>>;
+
+    /// The shortest text that ends the structure here.
+    fn shortest_ending(&mut self) -> Result<Vec<u8>>;
+
+    fn is_complete(&self) -> bool;
+
+    /// The bytes that may come next, bit `b % 64` of word `b / 64`.
+    fn next_bytes(&self) -> [u64; 4];
+
+    /// The texts that rules with a name have read.
+    fn captures(&mut self) -> Result<Vec<Capture>>;
+}
+
+/// A matcher with room for its mask.
+struct Follower<B: grammask::Backend> {
+    matcher: Matcher<B>,
     mask: TokenMask,
 }
 
@@ -581,19 +539,17 @@ const PIECE: usize = 16 << 10;
 /// Endings are looked for up to this length.
 const LONGEST_ENDING: usize = 1 << 20;
 
-impl Cursor {
-    /// The tokens that may come next.
-    pub(crate) fn allowed(&mut self) -> Result<&TokenMask> {
+impl<B: grammask::Backend> Cursor for Follower<B> {
+    fn allowed(&mut self) -> Result<&TokenMask> {
         self.matcher.fill_mask(&mut self.mask).map_err(explain)?;
         Ok(&self.mask)
     }
 
-    pub(crate) fn accept(&mut self, token: TokenId) -> Result<()> {
+    fn accept(&mut self, token: TokenId) -> Result<()> {
         self.matcher.accept_token(token).map_err(explain)
     }
 
-    /// Reads bytes as far as they are allowed, and says how many those are.
-    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<usize> {
+    fn read(&mut self, bytes: &[u8]) -> Result<usize> {
         let mut read = 0;
         for piece in bytes.chunks(PIECE) {
             match self.matcher.accept_bytes(piece) {
@@ -608,13 +564,11 @@ impl Cursor {
         Ok(read)
     }
 
-    /// The text that must come next, whatever token is chosen.
-    pub(crate) fn forced(&mut self) -> Result<Vec<u8>> {
+    fn forced(&mut self) -> Result<Vec<u8>> {
         self.matcher.jump_forward().map_err(explain)
     }
 
-    /// The shortest text that ends the structure here.
-    pub(crate) fn shortest_ending(&mut self) -> Result<Vec<u8>> {
+    fn shortest_ending(&mut self) -> Result<Vec<u8>> {
         match self.matcher.shortest_ending(LONGEST_ENDING).map_err(explain)? {
             Some(ending) => Ok(ending),
             None => bail!(
@@ -623,18 +577,16 @@ impl Cursor {
         }
     }
 
-    pub(crate) fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.matcher.is_completed()
     }
 
-    /// The bytes that may come next, bit `b % 64` of word `b / 64`.
-    pub(crate) fn next_bytes(&self) -> [u64; 4] {
-        self.matcher.next_bytes()
+    fn next_bytes(&self) -> [u64; 4] {
+        self.matcher.next_bytes().words()
     }
 
-    /// The texts that rules with a name have read.
-    pub(crate) fn captures(&mut self) -> Result<Vec<Capture>> {
-        self.matcher.captures().map_err(explain)
+    fn captures(&mut self) -> Result<Vec<Capture>> {
+        self.matcher.captures(CaptureEnds::Longest).map_err(explain)
     }
 }
 

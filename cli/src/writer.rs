@@ -61,12 +61,12 @@ impl<'v> Writer<'v> {
     /// Writes a text. After `max_tokens` tokens it takes the shortest way to the end, so that it always ends.
     pub(crate) fn write(&self, structure: &Structure, seed: u64, max_tokens: usize) -> Result<Writing> {
         let mut cursor = structure.cursor();
-        let mut writing = self.tokens(&mut cursor, seed, max_tokens)?;
+        let mut writing = self.tokens(&mut *cursor, seed, max_tokens)?;
         writing.captures = cursor.captures()?;
         Ok(writing)
     }
 
-    fn tokens(&self, cursor: &mut Cursor, seed: u64, max_tokens: usize) -> Result<Writing> {
+    fn tokens(&self, cursor: &mut dyn Cursor, seed: u64, max_tokens: usize) -> Result<Writing> {
         let mut sampler = Sampler::new(&self.table, seed, max_tokens);
         let mut writing =
             Writing { bytes: Vec::new(), steps: Vec::new(), ending: Ending::Chosen, captures: Vec::new() };
@@ -102,7 +102,7 @@ impl<'v> Writer<'v> {
     }
 
     /// Completes the text with as few bytes as can be, spelled by the longest tokens.
-    fn steer(&self, cursor: &mut Cursor, writing: &mut Writing) -> Result<()> {
+    fn steer(&self, cursor: &mut dyn Cursor, writing: &mut Writing) -> Result<()> {
         writing.ending = Ending::Steered;
         let ending = cursor.shortest_ending()?;
         let mut rest = ending.as_slice();
@@ -121,7 +121,7 @@ impl<'v> Writer<'v> {
     /// Takes a step, given how many tokens were allowed and how long it took to find that out.
     fn take(
         &self,
-        cursor: &mut Cursor,
+        cursor: &mut dyn Cursor,
         writing: &mut Writing,
         token: TokenId,
         (allowed, mask_time): (usize, Duration),

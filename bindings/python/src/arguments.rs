@@ -21,6 +21,18 @@ const WIDEST_INDENT: usize = 64;
 /// How deep arrays and objects nest where text is indented, unless the caller says so: every level has rules of its own.
 const INDENT_DEPTH: u32 = 32;
 
+/// A method's options, and its interrupt, out of its keyword arguments.
+pub(crate) fn method_arguments<'py, O>(
+    function: &str,
+    given: Option<&Bound<'py, PyDict>>,
+    read: impl FnOnce(&mut Settings<'py>) -> PyResult<O>,
+) -> PyResult<(O, Interrupt)> {
+    let mut given = Settings::of(given)?;
+    let read = (read(&mut given)?, interrupt(&mut given)?);
+    given.finish_arguments(function)?;
+    Ok(read)
+}
+
 /// How xgrammar reads a schema, which is the default here.
 fn usual_json_options() -> JsonSchemaOptions {
     let whitespace = Whitespace::Free { max_run: None };

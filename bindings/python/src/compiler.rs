@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
-use crate::arguments::{dict_of, ebnf_options, interrupt, json_options, regex_options, schema_text};
+use crate::arguments::{dict_of, ebnf_options, json_options, method_arguments, regex_options, schema_text};
 use crate::background::{begin, finish};
 use crate::budget::Budget;
 use crate::compiled::CompiledGrammar;
@@ -105,9 +105,7 @@ impl<B: Engine> Workshop<B> {
         self.log_evicted(py)?;
         finish(py, kept?, tokenizer)
     }
-}
 
-impl<B: Engine> Workshop<B> {
     /// Says in the log that something was dropped since the last look.
     fn log_evicted(&self, py: Python<'_>) -> PyResult<()> {
         let of_cache = self.shelf.memory.as_ref().map_or(0, CompileCache::evicted);
@@ -141,28 +139,16 @@ impl GrammarCompiler {
     }
 }
 
-/// A method's options, and its interrupt, out of its keyword arguments.
-fn arguments<'py, O>(
-    function: &str,
-    given: Option<&Bound<'py, PyDict>>,
-    read: impl FnOnce(&mut Settings<'py>) -> PyResult<O>,
-) -> PyResult<(O, Interrupt)> {
-    let mut given = Settings::of(given)?;
-    let read = (read(&mut given)?, interrupt(&mut given)?);
-    given.finish_arguments(function)?;
-    Ok(read)
-}
-
 fn json_source(
     schema: &Bound<'_, PyAny>,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Source, Interrupt)> {
-    let (options, interrupt) = arguments("compile_json_schema", given, json_options)?;
+    let (options, interrupt) = method_arguments("compile_json_schema", given, json_options)?;
     Ok((Source::Json { text: schema_text(schema)?, options }, interrupt))
 }
 
 fn regex_source(pattern: String, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {
-    let (options, interrupt) = arguments("compile_regex", given, regex_options)?;
+    let (options, interrupt) = method_arguments("compile_regex", given, regex_options)?;
     Ok((Source::Regex { pattern, options }, interrupt))
 }
 
@@ -171,7 +157,7 @@ fn grammar_source(
     grammar: &Bound<'_, PyAny>,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Source, Interrupt)> {
-    let (options, interrupt) = arguments("compile_grammar", given, ebnf_options)?;
+    let (options, interrupt) = method_arguments("compile_grammar", given, ebnf_options)?;
     if let Ok(text) = grammar.cast::<PyString>() {
         return Ok((Source::Ebnf { text: text.to_str()?.to_owned(), options }, interrupt));
     }
@@ -183,7 +169,7 @@ fn grammar_source(
 }
 
 fn gbnf_source(text: String, given: Option<&Bound<'_, PyDict>>) -> PyResult<(Source, Interrupt)> {
-    let (options, interrupt) = arguments("compile_gbnf", given, ebnf_options)?;
+    let (options, interrupt) = method_arguments("compile_gbnf", given, ebnf_options)?;
     Ok((Source::Gbnf { text, options }, interrupt))
 }
 
@@ -192,7 +178,7 @@ fn lark_source(
     text: String,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Source, Interrupt)> {
-    let (mut options, interrupt) = arguments("compile_lark", given, lark_arguments)?;
+    let (mut options, interrupt) = method_arguments("compile_lark", given, lark_arguments)?;
     if options.named.is_empty() {
         return Ok((Source::Lark { text, options }, interrupt));
     }
@@ -213,7 +199,7 @@ fn choices_source(
     choices: &Bound<'_, PyAny>,
     given: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<(Source, Interrupt)> {
-    let ((), interrupt) = arguments("compile_choices", given, |_| Ok(()))?;
+    let ((), interrupt) = method_arguments("compile_choices", given, |_| Ok(()))?;
     let grammar = choices.py().get_type::<Grammar>().call_method1("from_choices", (choices,))?;
     Ok((Source::Grammar(Arc::clone(&grammar.cast::<Grammar>()?.get().inner)), interrupt))
 }

@@ -82,9 +82,7 @@ impl Tree {
         let is_whole = interrupt.check().is_ok() || !filled.contains(&DraftRow::Skipped);
         Ok((filled, is_whole))
     }
-}
 
-impl Tree {
     /// The temperatures of rules behind each node.
     pub(crate) fn temperatures<B: Backend>(
         &self,

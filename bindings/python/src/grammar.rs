@@ -18,8 +18,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::arguments::{
-    ebnf_options, interrupt, json_options, lark_options, regex_options, schema_text, spellings,
-    structural_tag_options,
+    ebnf_options, interrupt, json_options, lark_options, method_arguments, regex_options, schema_text,
+    spellings, structural_tag_options,
 };
 use crate::errors::{Syntax, grammar_error, raise, refused, warn};
 use crate::json::loads;
@@ -208,9 +208,7 @@ pub(crate) fn schema_report<'py>(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = schema.py();
-    let mut given = Settings::of(options)?;
-    let (options, interrupt) = (json_options(&mut given)?, interrupt(&mut given)?);
-    given.finish_arguments("schema_report")?;
+    let (options, interrupt) = method_arguments("schema_report", options, json_options)?;
     let (text, options) = (schema_text(schema)?, options.interrupt(interrupt));
     let report = py.detach(|| json_schema::report(&text, &options));
     let report = report.map_err(|error| refused(py, &error.into(), Syntax::JsonSchema))?;
@@ -226,9 +224,7 @@ impl Grammar {
     #[pyo3(signature = (ebnf_string, **options),
            text_signature = "(ebnf_string, *, root_rule_name='root', limits=None, interrupt=None)")]
     fn from_ebnf(py: Python<'_>, ebnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut given = Settings::of(options)?;
-        let (options, interrupt) = (ebnf_options(&mut given)?, interrupt(&mut given)?);
-        given.finish_arguments("from_ebnf")?;
+        let (options, interrupt) = method_arguments("from_ebnf", options, ebnf_options)?;
         Self::new(py, (Syntax::Ebnf, &interrupt), |interrupt| {
             read_ebnf(ebnf_string, &options.interrupt(interrupt.clone()))
         })
@@ -241,9 +237,7 @@ impl Grammar {
     #[pyo3(signature = (gbnf_string, **options),
            text_signature = "(gbnf_string, *, root_rule_name='root', limits=None, interrupt=None)")]
     fn from_gbnf(py: Python<'_>, gbnf_string: &str, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut given = Settings::of(options)?;
-        let (options, interrupt) = (ebnf_options(&mut given)?, interrupt(&mut given)?);
-        given.finish_arguments("from_gbnf")?;
+        let (options, interrupt) = method_arguments("from_gbnf", options, ebnf_options)?;
         Self::new(py, (Syntax::Gbnf, &interrupt), |interrupt| {
             read_gbnf(gbnf_string, &options.interrupt(interrupt.clone()))
         })

@@ -345,9 +345,7 @@ impl TokenizerInfo {
                              special_tokens=None, vocab_type=None, max_tokens=4194304, max_bytes=67108864)")]
     fn from_file(py: Python<'_>, path: PathBuf, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut given = Settings::of(options)?;
-        let special = Encoding::of_file(&path).map(Encoding::special_tokens).unwrap_or_default();
-        let mut special: Vec<(u32, String)> =
-            special.into_iter().map(|(id, name)| (id, name.to_string())).collect();
+        let mut special = Encoding::of_file(&path).map(Encoding::special_tokens).unwrap_or_default();
         if let Some(named) = given.take("special_tokens").filter(|named| !named.is_none()) {
             special
                 .extend(named.extract::<BTreeMap<String, u32>>()?.into_iter().map(|(name, id)| (id, name)));

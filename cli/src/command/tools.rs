@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::arguments::{
     ArgumentOrder, Global, Reasoning, StructureText, Syntax, VocabularyArguments, read_bytes, read_text,
 };
-use crate::engine::{JsonValue, ToolStructure, Vocabulary, model_families, tool_request};
+use crate::engine::{JsonValue, Structure, Vocabulary, model_families, tool_request, tool_tag};
 use crate::output;
 use crate::style;
 use crate::table::{self, Column};
@@ -61,19 +61,19 @@ pub(crate) fn run(global: &Global, arguments: &ToolsArguments) -> Result<ExitCod
         return Ok(ExitCode::SUCCESS);
     };
     let request = request(tools, arguments)?;
-    let made = ToolStructure::make(model, &request, arguments.reasoning, arguments.key_order)?;
+    let tag = tool_tag(model, &request, arguments.reasoning, arguments.key_order)?;
     if let Some(file) = &arguments.check {
         let answer = read_bytes(file)?;
-        let structure = made.compile(&request, &Vocabulary::of_bytes()?)?;
+        let structure = Structure::of_tag(&tag, &request, &Vocabulary::of_bytes()?)?;
         return report(global, &structure, &answer, LineBreaks::Optional);
     }
     let Some(count) = arguments.sample else {
-        output::line(format_args!("{:#}", made.as_json()))?;
+        output::line(format_args!("{:#}", tag.to_value()))?;
         return Ok(ExitCode::SUCCESS);
     };
     // Marks that are special tokens have no bytes to show: the sample is of text tokens alone.
     let vocabulary = Vocabulary::load(&arguments.vocabulary)?.of_text()?;
-    let structure = made.compile(&request, &vocabulary)?;
+    let structure = Structure::of_tag(&tag, &request, &vocabulary)?;
     let writer = Writer::new(&vocabulary);
     for number in 0..count {
         let writing = writer.write(&structure, arguments.seed.wrapping_add(number), arguments.max_tokens)?;

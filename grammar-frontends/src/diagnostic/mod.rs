@@ -12,4 +12,4 @@ mod suggestion;
 
 pub(crate) use report::Result;
 pub use report::{Color, Diagnostic, Diagnostics, Label, Severity};
-pub(crate) use suggestion::closest;
+pub(crate) use suggestion::{closest, did_you_mean};

@@ -332,6 +332,11 @@ impl Diagnostics {
         std::iter::once(&*self.first).chain(&self.others)
     }
 
+    /// The first finding.
+    pub(crate) fn into_first(self) -> Box<Diagnostic> {
+        self.first
+    }
+
     /// The findings by value.
     pub(crate) fn into_vec(self) -> Vec<Diagnostic> {
         let mut all = vec![*self.first];

@@ -14,6 +14,11 @@ pub(crate) fn closest<'n>(wanted: &str, names: &[&'n str]) -> Option<&'n str> {
     (distance <= wanted.len().div_ceil(3) && distance < wanted.len()).then_some(name)
 }
 
+/// A hint with the name nearest to `wanted`, or another hint where none is near.
+pub(crate) fn did_you_mean(wanted: &str, names: &[&str], otherwise: impl FnOnce() -> String) -> String {
+    closest(wanted, names).map_or_else(otherwise, |similar| format!("did you mean `{similar}`?"))
+}
+
 /// How many bytes to insert, remove, replace or swap with their neighbour, case differences for free but one.
 fn edit_distance(one: &str, other: &str) -> usize {
     if one.eq_ignore_ascii_case(other) {

@@ -5,7 +5,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder, Span};
 use super::escape::LiteralReader;
 use super::fault::{Fault, Mistake, Reports};
 use super::syntax::Syntax;
-use crate::diagnostic::{Diagnostic, closest};
+use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::regex::{PatternBudget, RegexLimits};
 
 /// Builds expressions, and reports names that no rule has.
@@ -35,23 +35,11 @@ impl ExpressionLowering<'_, '_> {
                 self.builder.literal(&text)
             }
             &Syntax::Bytes(span) => {
-                let bytes = LiteralReader::new(
-                    self.source_text(span),
-                    span.range().start,
-                    self.reports.dialect,
-                    &mut |_| {},
-                )
-                .bytes();
+                let bytes = self.literal(span, |literal| literal.bytes());
                 self.builder.bytes(&bytes)
             }
             &Syntax::Class(span) => {
-                let class = LiteralReader::new(
-                    self.source_text(span),
-                    span.range().start,
-                    self.reports.dialect,
-                    &mut |_| {},
-                )
-                .class();
+                let class = self.literal(span, |literal| literal.class());
                 match class.negated {
                     true => self.builder.negated_class(class.ranges),
                     false => self.builder.class(class.ranges),
@@ -118,10 +106,15 @@ impl ExpressionLowering<'_, '_> {
         self.builder.permutation(separator, parts, bounds.0, bounds.1)
     }
 
+    /// Reads a literal whose faults were reported before.
+    fn literal<T>(&self, span: Span, read: impl FnOnce(LiteralReader<'_>) -> T) -> T {
+        let text = self.source_text(span);
+        read(LiteralReader::new(text, span.range().start, self.reports.dialect, &mut |_| {}))
+    }
+
     /// The text of a string.
     pub(super) fn string(&self, span: Span) -> String {
-        LiteralReader::new(self.source_text(span), span.range().start, self.reports.dialect, &mut |_| {})
-            .string()
+        self.literal(span, |literal| literal.string())
     }
 
     fn all(&mut self, syntax: &[Syntax]) -> Vec<ExprId> {
@@ -136,10 +129,9 @@ impl ExpressionLowering<'_, '_> {
         let (source, names) = (self.source, self.names);
         self.reports.push(|| {
             let name = &source[span.range()];
-            let hint = match closest(name, names) {
-                Some(similar) => format!("did you mean `{similar}`?"),
-                None => format!("define it (`{name} ::= ...`), or put it in double quotes if it is text"),
-            };
+            let hint = did_you_mean(name, names, || {
+                format!("define it (`{name} ::= ...`), or put it in double quotes if it is text")
+            });
             Diagnostic::error("ebnf/undefined-rule", format!("rule `{name}` is not defined"))
                 .with_hint(hint)
                 .with_label(source, span, "no rule has this name")

@@ -229,13 +229,9 @@ impl ExpressionLowering<'_, '_> {
 /// An error in a pattern, reported at the string that holds it: places inside the pattern are not places in
 /// the source, which has its own escapes.
 fn about_pattern(source: &str, name: Span, pattern: Span, found: Diagnostics) -> Diagnostic {
-    let first = found.into_vec().into_iter().next();
-    let (code, message, hint) = match &first {
-        Some(first) => (first.code(), first.message(), first.hint().unwrap_or("correct the pattern")),
-        None => ("ebnf/regex", "it cannot be read", "correct the pattern"),
-    };
-    Diagnostic::error(code, format!("the regular expression is refused: {message}"))
-        .with_hint(hint.to_owned())
+    let first = found.into_first();
+    Diagnostic::error(first.code(), format!("the regular expression is refused: {}", first.message()))
+        .with_hint(first.hint().unwrap_or("correct the pattern"))
         .with_label(source, pattern, "")
         .with_label(source, name, "in this macro")
 }

@@ -83,21 +83,19 @@ impl Scope<'_, '_> {
         let options = self.regex_options(case);
         let Shared { builder, pattern_budget, .. } = &mut *self.shared;
         regex::compile_next(builder, &pattern, &options, pattern_budget).map_err(|diagnostics| {
-            let first = diagnostics.iter().next();
-            let message = first.map_or("", |first| first.message());
-            let hint = first.and_then(|first| first.hint()).unwrap_or("correct the pattern");
+            let first = diagnostics.into_first();
+            let hint = first.hint().unwrap_or("correct the pattern");
             // After the slash; a flag before the pattern is not written there.
             let written = span.end as usize - span.start as usize;
             let added = pattern.len() - self.text(span).rfind('/').map_or(0, |close| close.saturating_sub(1));
             let inside = |place: u32| (place as usize).checked_sub(added).map(|place| place + 1);
-            let place = first.and_then(|first| first.span()).and_then(|place| {
+            let place = first.span().and_then(|place| {
                 let (start, end) = (inside(place.start)?, inside(place.end)?);
                 let start_at = span.start as usize;
                 (start < end && end <= written).then(|| Span::new(start_at + start, start_at + end))
             });
-            let message = format!("the regular expression is refused: {message}");
-            let is_limit = first.is_some_and(|first| first.code() == "regex/limit");
-            let code = if is_limit { "lark/limit" } else { "lark/regex" };
+            let message = format!("the regular expression is refused: {}", first.message());
+            let code = if first.code() == "regex/limit" { "lark/limit" } else { "lark/regex" };
             Fault::new(code, message, hint, place.unwrap_or(span))
         })
     }

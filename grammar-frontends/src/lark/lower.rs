@@ -12,7 +12,7 @@ use super::fault::Fault;
 use super::numbered::{Carried, Instances};
 use super::options::{LarkOptions, NamedGrammar};
 use super::syntax::{File, RuleSyntax, Syntax, is_terminal};
-use crate::diagnostic::closest;
+use crate::diagnostic::{closest, did_you_mean};
 use crate::json::JsonValue;
 use crate::json_schema::value_syntax::ValueSyntax;
 use crate::json_schema::{self, SharedWork};
@@ -630,12 +630,11 @@ impl<'a> Scope<'a, '_> {
         let name = self.text(span);
         let mut known: Vec<&str> = self.names.keys().copied().collect();
         known.sort_unstable();
-        let hint = match closest(name, &known) {
-            _ if common_terminals::pattern(name).is_some() => {
-                format!("write `%import common.{name}` on a line of its own")
-            }
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("define it (`{name}: ...`), or put it in double quotes if it is text"),
+        let hint = match common_terminals::pattern(name) {
+            Some(_) => format!("write `%import common.{name}` on a line of its own"),
+            None => did_you_mean(name, &known, || {
+                format!("define it (`{name}: ...`), or put it in double quotes if it is text")
+            }),
         };
         Fault::new("lark/undefined", format!("`{name}` is not defined"), hint, span)
     }
@@ -684,8 +683,7 @@ impl<'a> Scope<'a, '_> {
         let mut spent = 0;
         let compiled = json_schema::compile_within(schema, options, ValueSyntax::Json, &[], &mut spent);
         let taken = self.shared.schema_work.take(spent, 0);
-        let compiled =
-            compiled.map_err(|diagnostics| Fault::in_schema(&diagnostics.into_vec().swap_remove(0), span))?;
+        let compiled = compiled.map_err(|diagnostics| Fault::in_schema(&diagnostics.into_first(), span))?;
         taken.map_err(|error| Fault::in_schema(&error, span))?;
         let warnings = compiled.report.warnings().map(|warning| (span.start, warning));
         self.shared.unplaced_warnings.extend(warnings);

@@ -13,12 +13,7 @@ pub(super) fn shortened(name: &str) -> String {
 
 /// Moves the errors of an embedded schema to its place in this document.
 pub(super) fn in_schema(errors: Diagnostics, prefix: &str) -> Box<Diagnostic> {
-    let first = errors.into_vec().swap_remove(0);
+    let first = errors.into_first();
     let pointer = format!("{prefix}{}", first.pointer().unwrap_or_default());
     Box::new(first.with_pointer(pointer))
-}
-
-/// The first of several findings: structural tags report one.
-pub(super) fn first(errors: Diagnostics) -> Box<Diagnostic> {
-    Box::new(errors.into_vec().swap_remove(0))
 }

@@ -5,7 +5,7 @@ use grammask_grammar_ir::TokenRef;
 use super::error::shortened;
 use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Result, did_you_mean};
 use crate::json::{JsonObject, JsonValue};
 
 pub(super) struct Fields<'f> {
@@ -29,10 +29,7 @@ impl<'f> Fields<'f> {
         let Some(unknown) = self.members.keys().find(|key| !self.read.contains(key)) else {
             return Ok(());
         };
-        let hint = match crate::diagnostic::closest(unknown, &self.read) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => "leave it out".to_owned(),
-        };
+        let hint = did_you_mean(unknown, &self.read, || "leave it out".to_owned());
         let message = format!("the format `{kind}` has no field `{}`", shortened(unknown));
         Err(malformed(&self.place.key(unknown), message, hint))
     }

@@ -15,7 +15,6 @@ use grammask_grammar_ir::{
 
 use super::embedded_schema::{EmbeddedSchema, GrammarSkeleton, SchemaContent};
 use super::ends::{LastParts, first_before_end};
-use super::error::first;
 use super::format::{
     AfterMatch, AnyTokens, Begin, Dispatch, End, Format, JsonSchemaFormat, Minimum, Tag, TagsWithSeparator,
     TriggeredTags,
@@ -580,7 +579,7 @@ impl<'o> FormatLowering<'o> {
         let expr = match self.placement {
             SchemaPlacement::Inlined => {
                 let Compiled { grammar, report, work } =
-                    content.compile(self.options, &prefix).map_err(first)?;
+                    content.compile(self.options, &prefix).map_err(Diagnostics::into_first)?;
                 self.schema_work
                     .take(work, content.key().len())
                     .map_err(|error| Box::new((*error).with_pointer(&*prefix)))?;

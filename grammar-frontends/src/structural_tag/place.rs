@@ -119,5 +119,5 @@ pub(super) fn grammar_error(place: &Place<'_>, error: &GrammarError) -> Box<Diag
 
 /// Moves the errors of an embedded text to its place in this document.
 pub(super) fn embedded(errors: Diagnostics, place: &Place<'_>, what: &str) -> Box<Diagnostic> {
-    Box::new(errors.into_vec().swap_remove(0).embedded_at(&place.pointer(), what))
+    Box::new(errors.into_first().embedded_at(&place.pointer(), what))
 }

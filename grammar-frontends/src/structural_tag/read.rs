@@ -1,6 +1,5 @@
 //! Formats from JSON, with everything checked that one format and its neighbours decide.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use grammask_grammar_ir::TokenRef;
@@ -14,8 +13,7 @@ use super::format::{
 use super::place::{Place, malformed};
 use super::schema_value::SchemaValue;
 use super::triggers;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::json::{JsonObject, JsonValue};
 use crate::json_schema::Spelling;
 
@@ -114,10 +112,7 @@ fn guessed_type(members: &JsonObject, place: &Place<'_>) -> Result<&'static str>
 
 fn unknown_type(name: &str, place: &Place<'_>) -> Box<Diagnostic> {
     let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
-    let hint = match crate::diagnostic::closest(name, &names) {
-        Some(similar) => format!("did you mean `{similar}`?"),
-        None => format!("write one of {}", names.join(", ")),
-    };
+    let hint = did_you_mean(name, &names, || format!("write one of {}", names.join(", ")));
     malformed(place, format!("Format type not recognized: {}", shortened(name)), hint)
 }
 
@@ -403,11 +398,8 @@ fn token_dispatch(fields: &mut Fields<'_>) -> Result<Format> {
     let rules = rules(fields, "Token dispatch", super::fields::token)?;
     let after_match = if fields.flag_or("loop", true)? { AfterMatch::Continue } else { AfterMatch::Stop };
     let excludes = fields.tokens("exclude_tokens")?;
-    let triggers: HashSet<_> = rules.iter().map(|(trigger, _)| trigger).collect();
-    if let Some(index) = excludes.iter().position(|token| triggers.contains(token)) {
-        let place = fields.place("exclude_tokens");
-        let message = "an excluded token is a trigger";
-        return Err(malformed(&place.index(index), message, "leave it out of `exclude_tokens`"));
-    }
+    let triggers: Vec<TokenRef> = rules.iter().map(|(trigger, _)| trigger.clone()).collect();
+    let place = fields.place("exclude_tokens");
+    triggers::check_tokens(&triggers, &[], &excludes, &place, &place)?;
     Ok(Format::TokenDispatch(Dispatch { rules, after_match, excludes }))
 }

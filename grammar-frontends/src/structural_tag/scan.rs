@@ -24,18 +24,10 @@ pub(super) fn take_out_schemas(document: &str) -> Option<WithoutSchemas<'_>> {
     while let Some(quote) = bytes[at..].iter().position(|&byte| byte == b'"') {
         let begin = at + quote;
         at = string_end(bytes, begin)?;
-        let colon = after_space(bytes, at);
-        if bytes.get(colon) != Some(&b':') {
+        if !matches!(name(bytes, begin, at)?, b"json_schema" | b"schema") {
             continue;
         }
-        let name = &bytes[begin + 1..at - 1];
-        if name.contains(&b'\\') {
-            return None;
-        }
-        if name != b"json_schema" && name != b"schema" {
-            continue;
-        }
-        let start = after_space(bytes, colon + 1);
+        let start = after_space(bytes, after_space(bytes, at) + 1);
         at = object_end(bytes, start)?;
         without.remainder.push_str(&document[copied..start]);
         // Writing to a string cannot fail.
@@ -56,7 +48,7 @@ pub(super) fn find_tags(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
             b'"' => {
                 let begin = at;
                 at = string_end(bytes, begin)?;
-                if is_tags(bytes, begin, at)? {
+                if name(bytes, begin, at)? == b"tags" {
                     return Some((at, depth));
                 }
                 continue;
@@ -69,13 +61,13 @@ pub(super) fn find_tags(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether a string between quotes is the name `tags`; `None` where it is a name with escapes.
-fn is_tags(bytes: &[u8], begin: usize, end: usize) -> Option<bool> {
+/// The name of a member, if a string is one, or else nothing. `None` where it is written with escapes.
+fn name(bytes: &[u8], begin: usize, end: usize) -> Option<&[u8]> {
     if bytes.get(after_space(bytes, end)) != Some(&b':') {
-        return Some(false);
+        return Some(b"");
     }
     let name = bytes.get(begin + 1..end - 1)?;
-    (!name.contains(&b'\\')).then_some(name == b"tags")
+    (!name.contains(&b'\\')).then_some(name)
 }
 
 /// Whether the rest of a document has the name `tags`; `None` where it is not plain.
@@ -83,7 +75,7 @@ pub(super) fn has_tags(bytes: &[u8], mut at: usize) -> Option<bool> {
     while let Some(quote) = bytes.get(at..)?.iter().position(|&byte| byte == b'"') {
         let begin = at + quote;
         at = string_end(bytes, begin)?;
-        if is_tags(bytes, begin, at)? {
+        if name(bytes, begin, at)? == b"tags" {
             return Some(true);
         }
     }

@@ -26,7 +26,6 @@ pub(super) fn structure(request: &ToolRequest) -> Format {
         tags.push(last(request));
         return row(tags);
     }
-    let one_call = |calls: Vec<Tag>| or(calls);
     match (request.choice, request.parallel) {
         (Choice::Auto, ParallelCalls::Allowed) => {
             let mut tags = messages;
@@ -37,7 +36,7 @@ pub(super) fn structure(request: &ToolRequest) -> Format {
         (Choice::Auto, ParallelCalls::Off) => {
             let mut without = messages.clone();
             without.push(last(request));
-            let with = Format::Sequence(vec![before(messages), one_call(calls)]);
+            let with = Format::Sequence(vec![before(messages), or(calls)]);
             Format::Or(vec![row(without), with])
         }
         (Choice::Required, ParallelCalls::Allowed) => {
@@ -45,10 +44,10 @@ pub(super) fn structure(request: &ToolRequest) -> Format {
             others.extend(calls.iter().cloned());
             let more = Format::Sequence(vec![literal(NEXT), or(others)]);
             let more = Format::Star(Box::new(more));
-            Format::Sequence(vec![before(messages), one_call(calls), more])
+            Format::Sequence(vec![before(messages), or(calls), more])
         }
         (Choice::Required, ParallelCalls::Off) | (Choice::Forced, _) => {
-            Format::Sequence(vec![before(messages), one_call(calls)])
+            Format::Sequence(vec![before(messages), or(calls)])
         }
     }
 }

@@ -4,7 +4,7 @@ use super::family::Family;
 use super::request::ToolRequest;
 use super::structure;
 use super::table::FAMILIES;
-use crate::diagnostic::{Diagnostic, Diagnostics, closest};
+use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::structural_tag::StructuralTag;
 
 /// How one family of models writes tool calls.
@@ -24,10 +24,7 @@ impl ToolFormat {
             return Ok(Self { family });
         }
         let names: Vec<&str> = FAMILIES.iter().flat_map(|family| family.keys.iter().copied()).collect();
-        let hint = match closest(name, &names) {
-            Some(similar) => format!("did you mean `{similar}`?"),
-            None => format!("use one of {}", names.join(", ")),
-        };
+        let hint = did_you_mean(name, &names, || format!("use one of {}", names.join(", ")));
         let name: String = name.chars().take(60).collect();
         let message = format!("no model family is named `{name}`");
         Err(Diagnostic::error("tools/family", message).with_hint(hint).into())

@@ -203,21 +203,14 @@ impl Trie {
 
     /// The least id among the trie's tokens with these bytes. Long tokens are not looked at.
     pub fn find(&self, bytes: &[u8]) -> Option<TokenId> {
-        let mut found = None;
-        let (&first, _) = bytes.split_first()?;
-        let mut level = self.first_byte(first);
-        for &byte in bytes {
-            let index = self.child(level, byte)?;
-            let node = self.nodes[index as usize];
-            found = TokenId::new(node.token()).filter(|_| node.token() != self.no_token);
-            level = index + 1..node.skip();
-        }
-        found
+        let found = self.subtree(bytes);
+        let node = self.nodes[found.start as usize..found.end as usize].first()?;
+        TokenId::new(node.token()).filter(|_| node.token() != self.no_token)
     }
 
     /// The node that the last of some bytes leads to, and those below it; none where no token begins with the bytes.
     pub(crate) fn subtree(&self, bytes: &[u8]) -> Range<u32> {
-        let mut level = 0..to_u32(self.nodes.len());
+        let mut level = bytes.first().map_or(0..0, |&first| self.first_byte(first));
         let mut found = 0..0;
         for &byte in bytes {
             let Some(index) = self.child(level, byte) else { return 0..0 };
@@ -246,7 +239,7 @@ impl Trie {
     }
 
     /// The sibling with this byte among those that begin with the first node of `level`.
-    fn child(&self, level: Range<u32>, byte: u8) -> Option<u32> {
+    pub fn child(&self, level: Range<u32>, byte: u8) -> Option<u32> {
         let mut index = level.start;
         while index < level.end {
             let node = self.nodes[index as usize];

@@ -100,9 +100,7 @@ impl CompileError {
     pub(crate) fn no_outcome() -> Self {
         Self { kind: CompileErrorKind::NoOutcome }
     }
-}
 
-impl CompileError {
     /// The same error, with its rule's place in the source that the grammar was read from; for callers that read it
     /// themselves.
     #[must_use]

@@ -198,7 +198,7 @@ fn reaches_beyond<B: Backend>(
     // Two cases: a token ends within the known text, or it contains all of it and continues in a way that the
     // structure allows.
     for (read, &byte) in text.iter().enumerate() {
-        let Some(index) = child(trie, level.clone(), byte) else { return Ok(false) };
+        let Some(index) = trie.child(level.clone(), byte) else { return Ok(false) };
         let node = trie.nodes()[index as usize];
         if node.token() != trie.no_token() && read + 1 > inside {
             return Ok(true);
@@ -223,18 +223,6 @@ fn reaches_beyond<B: Backend>(
         }
     }
     Ok(false)
-}
-
-fn child(trie: &grammask_mask_cache::Trie, level: std::ops::Range<u32>, byte: u8) -> Option<u32> {
-    let mut index = level.start;
-    while index < level.end {
-        let node = trie.nodes()[index as usize];
-        if node.byte() == byte {
-            return Some(index);
-        }
-        index = node.skip();
-    }
-    None
 }
 
 /// The common beginning of the encodings of the text up to all places; or a place up to which it cannot be

@@ -181,16 +181,13 @@ impl UniqueScopes {
         if byte != b'0' || is_zero(&self.text) && exponent != Exponent::None {
             return 1;
         }
-        let after = engine.next_bytes(state);
-        let changes =
-            b"123456789eE".iter().any(|&byte| after[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1);
         let container = self.containers.last();
         let known = container.map_or(0, |container| {
             container.seen.len() + container.partial.as_ref().map_or(0, |partial| partial.candidate_count())
         });
         // Each further zero makes another number. One more of them than there are numbers to avoid is enough,
         // and the place itself counts, too.
-        if changes { known + 2 } else { 1 }
+        if may_change(engine, state) { known + 2 } else { 1 }
     }
 
     /// Depth first, with ways out looked for before ways on.
@@ -208,7 +205,7 @@ impl UniqueScopes {
                 // First all bytes are looked at without going on: the quote, if the string so far is new, or
                 // a character with which no string has begun. Only if neither is found does the search go
                 // deeper.
-                let mut left: Vec<u8> = byte_set::iter(&engine.next_bytes(state)).collect();
+                let mut left = untried_bytes(engine, state);
                 fuel.burn(left.len() as u64)?;
                 let may_end = matches!(self.lex, LexState::String { escape: Escape::None, .. });
                 let mut found = false;
@@ -269,7 +266,7 @@ impl UniqueScopes {
         let mut left = vec![(state, self.text.clone(), exponent)];
         while let Some((state, text, exponent)) = left.pop() {
             let bytes = engine.next_bytes(state);
-            let may = |byte: u8| bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+            let may = |byte: u8| byte_set::contains(&bytes, byte);
             let may_end = b",]} \t\n\r".iter().any(|&byte| may(byte));
             // The number may end here and is new, or may occur again.
             if may_end
@@ -304,11 +301,7 @@ impl UniqueScopes {
                 if byte == b'0' && (text.contains(&b'.') || exponent != Exponent::None) {
                     let visits = visits.entry((next, without_trailing_zeros(&text))).or_insert(0);
                     *visits += 1;
-                    let after = engine.next_bytes(next);
-                    let changes = b"123456789eE"
-                        .iter()
-                        .any(|&byte| after[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1);
-                    if *visits > if changes { max_visits } else { 1 } {
+                    if *visits > if may_change(engine, next) { max_visits } else { 1 } {
                         continue;
                     }
                 }
@@ -322,6 +315,12 @@ impl UniqueScopes {
 /// The bytes that may follow; those at the end are to be tried first.
 fn untried_bytes<B: Backend>(engine: &B, state: B::State) -> Vec<u8> {
     byte_set::iter(&engine.next_bytes(state)).collect()
+}
+
+/// Whether a digit other than 0, or the mark of an exponent, may follow.
+fn may_change<B: Backend>(engine: &B, state: B::State) -> bool {
+    let after = engine.next_bytes(state);
+    b"123456789eE".iter().any(|&byte| byte_set::contains(&after, byte))
 }
 
 /// The text without the zeros at its end, after the point or the mark of an exponent.

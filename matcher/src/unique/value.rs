@@ -145,8 +145,7 @@ impl PartialContainer {
     /// The candidates for an array or object that opens here.
     pub(super) fn candidates_inside(&self, bracket: u8) -> EqualCandidates {
         let inside = |values: &Vec<Arc<Value>>| {
-            let values = values.iter().filter_map(|value| self.at_place(value));
-            values.filter(|value| value.opens_with(bracket)).cloned().collect()
+            with_bracket(values.iter().filter_map(|value| self.at_place(value)), bracket)
         };
         self.candidates.iter().map(inside).collect()
     }

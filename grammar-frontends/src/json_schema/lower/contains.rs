@@ -212,18 +212,14 @@ impl SchemaLowering<'_> {
     fn can_be_missed(&mut self, shape: &ArrayShape, goal: GoalId) -> bool {
         self.normalizer.options.unsupported == Unsupported::Refuse
             && shape.prefix.iter().chain([&shape.rest]).all(|&item| {
-                let goals = &mut self.normalizer.algebra.goals;
-                let not = goals.not(goal);
-                let without = goals.and(item, not);
+                let without = self.normalizer.algebra.goals.without(item, goal);
                 self.normalizer.norm(without).is_ok()
             })
     }
 
     /// Whether the values of one goal satisfy another one for certain.
     fn meets(&mut self, item: GoalId, goal: GoalId) -> bool {
-        let goals = &mut self.normalizer.algebra.goals;
-        let not = goals.not(goal);
-        let without = goals.and(item, not);
+        let without = self.normalizer.algebra.goals.without(item, goal);
         self.normalizer.norm(without).is_ok_and(|norm| norm.is_never())
     }
 }
@@ -292,12 +288,8 @@ impl Counting<'_> {
                 // With a maximum, an item that satisfies the goal must be counted. Without one it may mostly go
                 // uncounted: the count is then too small, which only a minimum asks for, and another reading
                 // counts it.
-                let uncounted = if self.are_exact[index] {
-                    let not = goals.not(obligation.goal);
-                    goals.and(goal, not)
-                } else {
-                    goal
-                };
+                let uncounted =
+                    if self.are_exact[index] { goals.without(goal, obligation.goal) } else { goal };
                 split.push((uncounted, after));
             }
             steps = split;

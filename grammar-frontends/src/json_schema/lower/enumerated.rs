@@ -10,6 +10,7 @@ use grammask_grammar_ir::{ExprId, GrammarBuilder};
 
 use super::containers::MemberText;
 use super::lowering::SchemaLowering;
+use super::value_counts::undeclared;
 use crate::diagnostic::Result;
 use crate::json_schema::document::ids::NodeId;
 use crate::json_schema::options::FreeNames;
@@ -80,16 +81,13 @@ impl<'s> SchemaLowering<'s> {
         if !shape.obligations.is_empty() || !is_unique && shape.min <= shape.required() + 1 {
             return Ok(());
         }
-        let mut declared: Vec<&'s str> = shape.properties.iter().map(|property| property.name).collect();
-        declared.sort_unstable();
         let mut kept = Vec::with_capacity(shape.cells.len());
         for cell in std::mem::take(&mut shape.to_mut().cells) {
             if cell.value == GoalId::NEVER {
                 kept.push(cell);
                 continue;
             }
-            let names =
-                StringShape { tests: cell.tests.clone(), excluded: declared.clone(), ..StringShape::any() };
+            let names = undeclared(shape, cell.tests.clone(), &[]);
             let Some(names) = self.enumerated(&names, MAX_NAMES) else {
                 kept.push(cell);
                 continue;

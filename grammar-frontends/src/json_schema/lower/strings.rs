@@ -131,22 +131,13 @@ impl<'s> SchemaLowering<'s> {
 
     /// The spelling of each part of a text by itself: beside an intersection, counted runs stay counted.
     fn spelled_parts(&mut self, text: ExprId, depth: u32) -> ExprId {
-        let below = depth.saturating_sub(1);
-        match self.builder.expr(text) {
-            Expr::Sequence(parts) if depth > 0 => {
-                let parts = parts.to_vec();
-                let parts: Vec<ExprId> =
-                    parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
-                self.builder.sequence(parts)
-            }
-            Expr::Choice(parts) if depth > 0 => {
-                let parts = parts.to_vec();
-                let parts: Vec<ExprId> =
-                    parts.into_iter().map(|part| self.spelled_parts(part, below)).collect();
-                self.builder.choice(parts)
-            }
-            _ => self.escaped(text),
-        }
+        let (is_choice, parts) = match self.builder.expr(text) {
+            Expr::Sequence(parts) if depth > 0 => (false, parts.to_vec()),
+            Expr::Choice(parts) if depth > 0 => (true, parts.to_vec()),
+            _ => return self.escaped(text),
+        };
+        let parts: Vec<ExprId> = parts.into_iter().map(|part| self.spelled_parts(part, depth - 1)).collect();
+        if is_choice { self.builder.choice(parts) } else { self.builder.sequence(parts) }
     }
 
     fn spelled_run(&mut self, run: &ClassRun, class: ExprId) -> Result<ExprId> {

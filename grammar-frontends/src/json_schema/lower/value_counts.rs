@@ -15,6 +15,7 @@ use crate::json_schema::sets::goals::GoalId;
 use crate::json_schema::sets::normal_form::NormalForm;
 use crate::json_schema::sets::number_shape::{NumberKind, NumberShape};
 use crate::json_schema::sets::object_shape::{Cell, MemberObligation, ObjectShape, Presence, join_tests};
+use crate::json_schema::sets::sorted::in_either;
 use crate::json_schema::sets::string_shape::StringShape;
 use crate::json_schema::sets::text_tests::{Lengths, TextTest};
 
@@ -30,7 +31,7 @@ const MAX_NUMBERS: usize = 4_096;
 /// Values inside of values that are counted.
 const MAX_DEPTH: u32 = 6;
 
-/// Goals that one count visits.
+/// Goals that one count visits at most.
 const MAX_VISITS: u32 = 500;
 
 /// Goals inside of items that are looked at for objects whose names may run out.
@@ -45,31 +46,28 @@ const MAX_EXACT: u64 = 4_096;
 /// Arrays or objects that are compared with one another to count the values of all exactly.
 const MAX_EXACT_SHAPES: usize = 64;
 
-/// One count.
-struct ValueCount {
-    visits_left: u32,
-}
-
 impl<'s> SchemaLowering<'s> {
     /// A number of values that satisfy a goal at least.
     pub(super) fn values_at_least(&mut self, goal: GoalId) -> Result<u64> {
         if let Some(values) = self.values_exactly(goal)? {
             return Ok(values);
         }
-        self.count(goal, MAX_DEPTH, &mut ValueCount { visits_left: MAX_VISITS })
+        let mut visits = MAX_VISITS;
+        self.count(goal, MAX_DEPTH, &mut visits)
     }
 
     /// The number of values of a goal, if all of them can be counted.
     pub(super) fn values_exactly(&mut self, goal: GoalId) -> Result<Option<u64>> {
-        self.count_exactly(goal, MAX_DEPTH, &mut ValueCount { visits_left: MAX_VISITS })
+        let mut visits = MAX_VISITS;
+        self.count_exactly(goal, MAX_DEPTH, &mut visits)
     }
 
-    fn count_exactly(&mut self, goal: GoalId, depth: u32, work: &mut ValueCount) -> Result<Option<u64>> {
+    fn count_exactly(&mut self, goal: GoalId, depth: u32, visits: &mut u32) -> Result<Option<u64>> {
         match goal {
             GoalId::NEVER => return Ok(Some(0)),
             GoalId::ANY => return Ok(None),
-            _ if depth == 0 || work.visits_left == 0 => return Ok(None),
-            _ => work.visits_left -= 1,
+            _ if depth == 0 || *visits == 0 => return Ok(None),
+            _ => *visits -= 1,
         }
         let norm = self.normalizer.norm(goal)?;
         if norm.arrays.len().max(norm.objects.len()) > MAX_EXACT_SHAPES {
@@ -79,11 +77,11 @@ impl<'s> SchemaLowering<'s> {
         let Some((numbers, strings)) = self.listed_scalars(&norm) else { return Ok(None) };
         let mut values = (words + numbers.len() + strings.len()) as u64;
         for shape in &norm.arrays {
-            let Some(arrays) = self.arrays_exactly(shape, depth - 1, work)? else { return Ok(None) };
+            let Some(arrays) = self.arrays_exactly(shape, depth - 1, visits)? else { return Ok(None) };
             values += arrays;
         }
         for shape in &norm.objects {
-            let Some(objects) = self.objects_exactly(shape, depth - 1, work)? else { return Ok(None) };
+            let Some(objects) = self.objects_exactly(shape, depth - 1, visits)? else { return Ok(None) };
             values += objects;
         }
         Ok((values <= MAX_EXACT && self.shapes_exclude_each_other(&norm)).then_some(values))
@@ -107,12 +105,7 @@ impl<'s> SchemaLowering<'s> {
             })
     }
 
-    fn arrays_exactly(
-        &mut self,
-        shape: &ArrayShape,
-        depth: u32,
-        work: &mut ValueCount,
-    ) -> Result<Option<u64>> {
+    fn arrays_exactly(&mut self, shape: &ArrayShape, depth: u32, visits: &mut u32) -> Result<Option<u64>> {
         let is_long = shape.min > MAX_EXACT;
         if is_long || !shape.obligations.is_empty() || shape.repetition != Repetition::Free {
             return Ok(None);
@@ -127,7 +120,7 @@ impl<'s> SchemaLowering<'s> {
                 break;
             }
             let item = shape.item(usize::try_from(length).unwrap_or(usize::MAX));
-            let Some(items) = self.count_exactly(item, depth, work)? else { return Ok(None) };
+            let Some(items) = self.count_exactly(item, depth, visits)? else { return Ok(None) };
             longest *= items;
             if longest == 0 {
                 break;
@@ -143,7 +136,7 @@ impl<'s> SchemaLowering<'s> {
         &mut self,
         shape: &ObjectShape<'s>,
         depth: u32,
-        work: &mut ValueCount,
+        visits: &mut u32,
     ) -> Result<Option<u64>> {
         let members = shape.properties.len() as u64;
         let is_counted = shape.min > shape.required() || shape.max.is_some_and(|max| max < members);
@@ -152,7 +145,7 @@ impl<'s> SchemaLowering<'s> {
         }
         let mut objects: u64 = 1;
         for property in &shape.properties {
-            let Some(values) = self.count_exactly(property.value, depth, work)? else { return Ok(None) };
+            let Some(values) = self.count_exactly(property.value, depth, visits)? else { return Ok(None) };
             objects *= values + u64::from(property.presence == Presence::Optional);
             if objects > MAX_EXACT {
                 return Ok(None);
@@ -161,12 +154,12 @@ impl<'s> SchemaLowering<'s> {
         Ok(Some(objects))
     }
 
-    fn count(&mut self, goal: GoalId, depth: u32, work: &mut ValueCount) -> Result<u64> {
+    fn count(&mut self, goal: GoalId, depth: u32, visits: &mut u32) -> Result<u64> {
         match goal {
             GoalId::ANY => return Ok(UNBOUNDED),
             GoalId::NEVER => return Ok(0),
-            _ if depth == 0 || work.visits_left == 0 => return Ok(0),
-            _ => work.visits_left -= 1,
+            _ if depth == 0 || *visits == 0 => return Ok(0),
+            _ => *visits -= 1,
         }
         let norm = self.normalizer.norm(goal)?;
         let words = u64::from(norm.null) + norm.booleans.iter().map(|&word| u64::from(word)).sum::<u64>();
@@ -177,27 +170,27 @@ impl<'s> SchemaLowering<'s> {
         let mut most = 0;
         for shape in &norm.arrays {
             if values.saturating_add(most) < UNBOUNDED {
-                most = most.max(self.arrays_at_least(shape, depth - 1, work)?);
+                most = most.max(self.arrays_at_least(shape, depth - 1, visits)?);
             }
         }
         values = values.saturating_add(most);
         most = 0;
         for shape in &norm.objects {
             if values.saturating_add(most) < UNBOUNDED {
-                most = most.max(self.objects_at_least(shape, depth - 1, work)?);
+                most = most.max(self.objects_at_least(shape, depth - 1, visits)?);
             }
         }
         Ok(values.saturating_add(most))
     }
 
-    fn arrays_at_least(&mut self, shape: &ArrayShape, depth: u32, work: &mut ValueCount) -> Result<u64> {
+    fn arrays_at_least(&mut self, shape: &ArrayShape, depth: u32, visits: &mut u32) -> Result<u64> {
         if !shape.obligations.is_empty() || shape.is_empty() {
             return Ok(0);
         }
         if shape.repetition != Repetition::Free {
             // Arrays of one item, or choices from endless ones.
             let is_simple = shape.prefix.is_empty() && matches!(shape.repetition, Repetition::Forbidden(_));
-            let items = if is_simple { self.count(shape.rest, depth, work)? } else { 0 };
+            let items = if is_simple { self.count(shape.rest, depth, visits)? } else { 0 };
             return Ok(if items >= shape.min.max(1) { items } else { 0 });
         }
         let most = shape.max.unwrap_or(u64::MAX);
@@ -205,7 +198,7 @@ impl<'s> SchemaLowering<'s> {
         let (mut arrays, mut longest) = (0_u64, 1_u64);
         for length in 0..=most {
             let place = usize::try_from(length).unwrap_or(usize::MAX);
-            let items = self.count(shape.item(place), depth, work)?;
+            let items = self.count(shape.item(place), depth, visits)?;
             let may_grow = items > 0 && length < most;
             if may_grow && place >= shape.prefix.len() && (items == 1 || longest >= UNBOUNDED) {
                 // Of each length from here on there are as many at least.
@@ -223,18 +216,13 @@ impl<'s> SchemaLowering<'s> {
         Ok(arrays)
     }
 
-    fn objects_at_least(
-        &mut self,
-        shape: &ObjectShape<'s>,
-        depth: u32,
-        work: &mut ValueCount,
-    ) -> Result<u64> {
+    fn objects_at_least(&mut self, shape: &ObjectShape<'s>, depth: u32, visits: &mut u32) -> Result<u64> {
         if !shape.obligations.is_empty() {
             return Ok(0);
         }
         let mut objects: u64 = 1;
         for property in shape.properties.iter().filter(|one| one.presence == Presence::Required) {
-            objects = objects.saturating_mul(self.count(property.value, depth, work)?);
+            objects = objects.saturating_mul(self.count(property.value, depth, visits)?);
         }
         if objects == 0 || shape.max.is_some_and(|max| max < shape.required()) {
             return Ok(0);
@@ -244,7 +232,7 @@ impl<'s> SchemaLowering<'s> {
         if objects >= UNBOUNDED && missing == 0 || room == 0 {
             return Ok(if missing == 0 { objects } else { 0 });
         }
-        if room > missing && self.has_endless_names(shape, depth, work)? {
+        if room > missing && self.has_endless_names(shape, depth, visits)? {
             return Ok(UNBOUNDED);
         }
         if missing > 0 {
@@ -252,7 +240,7 @@ impl<'s> SchemaLowering<'s> {
         }
         // Each of them may be left out, alone where there is room for one.
         for property in shape.properties.iter().filter(|one| one.presence == Presence::Optional) {
-            let values = self.count(property.value, depth, work)?;
+            let values = self.count(property.value, depth, visits)?;
             match room > shape.properties.len() as u64 {
                 true => objects = objects.saturating_mul(values.saturating_add(1)),
                 false => objects = objects.max(values),
@@ -262,14 +250,10 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// Whether a free name and a value for it can always be found.
-    fn has_endless_names(
-        &mut self,
-        shape: &ObjectShape<'s>,
-        depth: u32,
-        work: &mut ValueCount,
-    ) -> Result<bool> {
+    fn has_endless_names(&mut self, shape: &ObjectShape<'s>, depth: u32, visits: &mut u32) -> Result<bool> {
         for cell in &shape.cells {
-            if self.names_of(shape, cell) >= UNBOUNDED && self.count(cell.value, depth, work)? > 0 {
+            if self.names_beside(shape, cell, &[]) >= UNBOUNDED && self.count(cell.value, depth, visits)? > 0
+            {
                 return Ok(true);
             }
         }
@@ -277,10 +261,6 @@ impl<'s> SchemaLowering<'s> {
     }
 
     /// A number of free names that a cell has at least.
-    fn names_of(&self, shape: &ObjectShape<'s>, cell: &Cell) -> u64 {
-        self.names_beside(shape, cell, &[])
-    }
-
     fn names_beside(&self, shape: &ObjectShape<'s>, cell: &Cell, except: &[&'s str]) -> u64 {
         if cell.value == GoalId::NEVER {
             return 0;
@@ -294,7 +274,7 @@ impl<'s> SchemaLowering<'s> {
         let needed = shape.max.map_or(UNBOUNDED, |max| max.min(UNBOUNDED));
         for cell in &shape.cells {
             let is_empty = cell.value == GoalId::NEVER || self.normalizer.norm(cell.value)?.is_never();
-            if !is_empty && self.names_of(shape, cell) >= needed {
+            if !is_empty && self.names_beside(shape, cell, &[]) >= needed {
                 return Ok(true);
             }
         }
@@ -320,9 +300,7 @@ impl<'s> SchemaLowering<'s> {
             for group in &groups {
                 let Some(tests) = join_tests(&group.tests, &obligation.tests) else { continue };
                 let value = self.normalizer.algebra.goals.and(group.value, obligation.value);
-                let mut except = [group.except.as_slice(), &obligation.except].concat();
-                except.sort_unstable();
-                except.dedup();
+                let except = in_either(&group.except, &obligation.except);
                 joined.push(MemberObligation { tests, except, value });
             }
             if let Some(few) = joined.iter().find(|group| !self.has_endless_or_no_names(shape, group)) {
@@ -429,10 +407,8 @@ pub(super) fn undeclared<'s>(
     except: &[&'s str],
 ) -> StringShape<'s> {
     let declared = shape.properties.iter().map(|property| property.name);
-    let mut excluded: Vec<&'s str> = declared.chain(except.iter().copied()).collect();
-    excluded.sort_unstable();
-    excluded.dedup();
-    StringShape { tests, excluded, ..StringShape::any() }
+    let excluded = declared.chain(except.iter().copied()).collect();
+    StringShape { tests, ..StringShape::without(excluded) }
 }
 
 /// A number of numbers that a shape has at least.

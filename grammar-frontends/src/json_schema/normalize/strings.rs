@@ -58,7 +58,7 @@ pub(crate) fn pattern_test(
     match n.algebra.tests.pattern(pattern, Matching::Search) {
         Ok(test) => Ok(Some(TextTest { test, sense: Polarity::Holds })),
         Err(diagnostics) => {
-            let first = diagnostics.into_vec().swap_remove(0);
+            let first = diagnostics.into_first();
             match n.options.unsupported {
                 Unsupported::Ignore if first.code() != "regex/syntax" => {
                     n.report.push(Treatment::Ignored, || ReportEntry {

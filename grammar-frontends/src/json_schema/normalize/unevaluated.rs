@@ -376,8 +376,7 @@ fn apply_to_unevaluated<'s>(
         // An item may be one that was evaluated, or satisfy the goal. That is: not every condition fails.
         let mut fails = goals.not(goal);
         for &other in &some.that {
-            let other = goals.not(other);
-            fails = goals.and(fails, other);
+            fails = goals.without(fails, other);
         }
         let shape =
             ArrayShape { prefix: vec![GoalId::ANY; some.first], rest: goals.not(fails), ..ArrayShape::any() };

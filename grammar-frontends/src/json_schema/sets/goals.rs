@@ -142,6 +142,12 @@ impl Goals {
         }
     }
 
+    /// The values that satisfy one goal and not the other.
+    pub(crate) fn without(&mut self, goal: GoalId, other: GoalId) -> GoalId {
+        let not = self.not(other);
+        self.and(goal, not)
+    }
+
     /// Charges the work of comparing the atoms of two goals pair by pair, and of interning their union.
     fn charge(&self, left: usize, right: usize) {
         self.work.charge(2 + left + right + left.saturating_mul(right) / 32);

@@ -1,7 +1,7 @@
 //! Sets of numbers.
 
 use super::decimal::{Decimal, Divisor};
-use super::sorted::in_both;
+use super::sorted::{in_both, in_either};
 
 /// Which numbers, by their fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -151,19 +151,13 @@ impl NumberShape {
             (left, right) if left == right => left,
             _ => return Self::finite(Vec::new()),
         };
-        let join = |left: &[Divisor], right: &[Divisor]| {
-            let mut all = [left, right].concat();
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
         Self {
             values: None,
             kind,
             lower: tighter(&self.lower, &other.lower, |left, right| left.value.cmp(&right.value)),
             upper: tighter(&self.upper, &other.upper, |left, right| right.value.cmp(&left.value)),
-            steps: join(&self.steps, &other.steps),
-            not_steps: join(&self.not_steps, &other.not_steps),
+            steps: in_either(&self.steps, &other.steps),
+            not_steps: in_either(&self.not_steps, &other.not_steps),
         }
     }
 

@@ -8,6 +8,7 @@
 use grammask_grammar_ir::hash::HashMap;
 
 use super::goals::{GoalId, Goals};
+use super::sorted::in_either;
 use super::text_tests::{Polarity, TestId, TextTest, TextTests};
 
 /// Whether a declared name must occur.
@@ -456,9 +457,7 @@ impl<'p, 's> ByName<'p, 's> {
 
 /// Both lists of tests, or `None` where they contradict each other.
 pub(crate) fn join_tests(left: &[TextTest], right: &[TextTest]) -> Option<Vec<TextTest>> {
-    let mut all = [left, right].concat();
-    all.sort_unstable();
-    all.dedup();
+    let all = in_either(left, right);
     let contradiction = all.windows(2).any(|pair| pair[0].test == pair[1].test);
     (!contradiction).then_some(all)
 }

@@ -9,6 +9,15 @@ pub(crate) fn in_both<T: Ord + Clone>(left: &[T], right: &[T]) -> Vec<T> {
     found(few, many, true)
 }
 
+/// The items of two sorted lists, sorted, each once.
+pub(crate) fn in_either<T: Ord + Clone>(left: &[T], right: &[T]) -> Vec<T> {
+    let mut all = [left, right].concat();
+    // Merges the two sorted runs.
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// The items of the first list that the second one does not have. Both are sorted without repetitions.
 pub(crate) fn in_first_alone<T: Ord + Clone>(first: &[T], second: &[T]) -> Vec<T> {
     found(first, second, false)

@@ -1,6 +1,6 @@
 //! Sets of strings.
 
-use super::sorted::{in_both, in_first_alone};
+use super::sorted::{in_both, in_either, in_first_alone};
 use super::text_tests::{Approximation, Polarity, TextTest, TextTests};
 
 /// The strings that pass some tests, have a length between bounds and are not excluded; or a finite set.
@@ -105,20 +105,10 @@ impl<'s> StringShape<'s> {
     }
 
     fn and_open(&self, other: &Self) -> Self {
-        let joined = |left: &[TextTest], right: &[TextTest]| {
-            let mut all = [left, right].concat();
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
-        let mut excluded = [self.excluded.as_slice(), &other.excluded].concat();
-        // Merges the two sorted runs.
-        excluded.sort();
-        excluded.dedup();
         Self {
             values: None,
-            excluded,
-            tests: joined(&self.tests, &other.tests),
+            excluded: in_either(&self.excluded, &other.excluded),
+            tests: in_either(&self.tests, &other.tests),
             min: self.min.max(other.min),
             max: [self.max, other.max].into_iter().flatten().min(),
         }
