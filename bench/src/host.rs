@@ -44,10 +44,10 @@ pub(crate) fn quiet_core() -> Option<usize> {
     (cores > 1).then(|| cores - 1)
 }
 
-/// Pins this thread to a core. A core that it may not use costs precision, not the run.
-pub(crate) fn pin(core: usize) {
+/// Pins this thread to a core, if there is one. A core that it may not use costs precision, not the run.
+pub(crate) fn pin(core: Option<usize>) {
     let mut cores = CpuSet::new();
-    if cores.set(core).is_ok() {
+    if core.is_some_and(|core| cores.set(core).is_ok()) {
         let _ = sched_setaffinity(Pid::from_raw(0), &cores);
     }
 }

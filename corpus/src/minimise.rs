@@ -4,7 +4,7 @@
 //! expression (put one of its operands, or the empty string, in its place) or one byte of the text. Keep the
 //! result if it still fails, and begin again until no step helps.
 
-use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError};
+use grammask_grammar_ir::{Expr, ExprId, Grammar, GrammarBuilder, GrammarError, analysis};
 
 /// Most grammars that are tried; a failing test should say something within seconds.
 const TRIES: usize = 3_000;
@@ -134,26 +134,13 @@ fn steps(grammar: &Grammar) -> Vec<(ExprId, Instead)> {
 fn rebuild(grammar: &Grammar, step: Option<(ExprId, Instead)>) -> Result<Grammar, GrammarError> {
     let copied = copy(grammar, step)?;
     // The step may have cut rules off; copying again leaves them out.
-    let mut used = vec![false; copied.rule_count()];
-    used[copied.root().index()] = true;
-    for id in reachable(&copied) {
-        if let Expr::Rule(rule) = copied.expr(id) {
-            used[rule.index()] = true;
-        }
-    }
-    if used.iter().all(|&is_used| is_used) { Ok(copied) } else { copy(&copied, None) }
+    let is_whole = analysis::reachable(&copied).into_iter().all(|is_used| is_used);
+    if is_whole { Ok(copied) } else { copy(&copied, None) }
 }
 
 fn copy(grammar: &Grammar, step: Option<(ExprId, Instead)>) -> Result<Grammar, GrammarError> {
     let mut builder = GrammarBuilder::new();
-    let order = reachable(grammar);
-    let mut is_used = vec![false; grammar.rule_count()];
-    is_used[grammar.root().index()] = true;
-    for &id in &order {
-        if let Expr::Rule(rule) = grammar.expr(id) {
-            is_used[rule.index()] = true;
-        }
-    }
+    let is_used = analysis::reachable(grammar);
     let mut rules = vec![None; grammar.rule_count()];
     for rule in grammar.rule_ids().filter(|rule| is_used[rule.index()]) {
         rules[rule.index()] = Some(builder.declare(grammar.rule(rule).name())?);

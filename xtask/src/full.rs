@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::shell::{EVERYTHING, PEER, cargo, run as run_command};
 use crate::workspace::Workspace;
-use crate::{candle, codegen, hostile, test};
+use crate::{candle, codegen, programs, test};
 
 /// Random cases of each comparison.
 const CASES: &str = "50000";
@@ -26,7 +26,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     test::package_outside(workspace, "examples/backend")?;
     test::package_outside(workspace, "grammask/tests/host")?;
     test::package_outside(workspace, "compat/llguidance")?;
-    hostile::run(workspace, &hostile::Arguments::default())?;
+    programs::hostile(workspace, &programs::Arguments::default())?;
     candle::run(workspace, &candle::Arguments::default())
 }
 

@@ -1,4 +1,4 @@
-//! Project automation: `cargo xtask <verb>`, one file a verb.
+//! Project automation: `cargo xtask <verb>`, a file for each verb that does more than to start a program.
 //!
 //! `ci` is exactly what continuous integration runs. Every other verb is a part of it, or starts a program of
 //! the workspace under a name that does not change when the program moves.
@@ -11,15 +11,13 @@ mod tidy;
 mod instructions;
 mod bench;
 mod codegen;
-mod corpus;
 mod gpu;
-mod hostile;
 mod graph;
-mod oracle;
 mod python;
 mod engines;
 mod test;
 mod candle;
+mod programs;
 mod full;
 mod check;
 mod templates;
@@ -55,7 +53,7 @@ enum Verb {
     /// Runs a benchmark of the `bench` crate in release mode, for example `bench maskbench --help`.
     Bench(bench::Arguments),
     /// Runs the engine-independent cases of `corpus` on every backend.
-    Corpus(corpus::Arguments),
+    Corpus(programs::Arguments),
     /// Builds the Python package, checks its types, runs its tests and examples.
     Python(python::Arguments),
     /// Runs serving engines and libraries of models over the Python package; fetches them first.
@@ -63,9 +61,9 @@ enum Verb {
     /// Tests the model on candle and the server in `examples`, with OpenAI's client.
     Candle(candle::Arguments),
     /// Compares an engine with the naive recogniser on random grammars, in release mode.
-    Oracle(oracle::Arguments),
+    Oracle(programs::Arguments),
     /// Holds every hostile input to the rule on time and memory, in release mode.
-    Hostile(hostile::Arguments),
+    Hostile(programs::Arguments),
     /// Runs what takes too long for continuous integration: suites at full size, every hostile input, and
     /// the examples on candle.
     Full,
@@ -102,12 +100,12 @@ fn run(verb: Verb) -> Result<()> {
         Verb::Tidy(arguments) => tidy::run(&workspace, &arguments),
         Verb::Graph(arguments) => graph::run(&workspace, &arguments),
         Verb::Bench(arguments) => bench::run(&workspace, &arguments),
-        Verb::Corpus(arguments) => corpus::run(&workspace, &arguments),
+        Verb::Corpus(arguments) => programs::corpus(&workspace, &arguments),
         Verb::Python(arguments) => python::run(&workspace, &arguments),
         Verb::Engines(arguments) => engines::run(&workspace, &arguments),
         Verb::Candle(arguments) => candle::run(&workspace, &arguments),
-        Verb::Oracle(arguments) => oracle::run(&workspace, &arguments),
-        Verb::Hostile(arguments) => hostile::run(&workspace, &arguments),
+        Verb::Oracle(arguments) => programs::oracle(&workspace, &arguments),
+        Verb::Hostile(arguments) => programs::hostile(&workspace, &arguments),
         Verb::Full => full::run(&workspace),
         Verb::Codegen(arguments) => codegen::run(&workspace, &arguments),
         Verb::Templates(arguments) => templates::run(&workspace, &arguments),

@@ -198,9 +198,7 @@ fn without_one() -> Vec<Stage> {
 
 /// Measures all rows and prints the tables.
 pub(crate) fn run(args: &AblationArgs) -> Result<()> {
-    if let Some(core) = host::quiet_core() {
-        host::pin(core);
-    }
+    host::pin(host::quiet_core());
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let vocabulary = vocabulary(&tokenizer)?;
     let cases = |choice: &Choice| -> Result<Vec<AblationCase>> {

@@ -49,9 +49,7 @@ pub(crate) struct MicroArgs {
 
 /// Measures and prints one table.
 pub(crate) fn run(args: &MicroArgs) -> Result<()> {
-    if let Some(core) = args.core.or_else(host::quiet_core) {
-        host::pin(core);
-    }
+    host::pin(args.core.or_else(host::quiet_core));
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let mut engines = args
         .engine

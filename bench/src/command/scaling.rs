@@ -69,9 +69,7 @@ const FAMILIES: [Family; 9] = [
 
 /// Measures all families and prints one table.
 pub(crate) fn run(args: &ScalingArgs) -> Result<()> {
-    if let Some(core) = host::quiet_core() {
-        host::pin(core);
-    }
+    host::pin(host::quiet_core());
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let vocabulary = vocabulary(&tokenizer)?;
     let mut table = Table::new([

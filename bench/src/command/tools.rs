@@ -69,9 +69,7 @@ pub(crate) struct ToolsArgs {
 
 /// Checks, measures and prints the tables.
 pub(crate) fn run(args: &ToolsArgs) -> Result<()> {
-    if let Some(core) = args.core.or_else(host::quiet_core) {
-        host::pin(core);
-    }
+    host::pin(args.core.or_else(host::quiet_core));
     let choice = Choice { only: args.only.clone(), sample: args.sample, seed: args.seed };
     let packs = args.pack.iter().map(|path| {
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

@@ -51,9 +51,7 @@ pub(crate) struct TraceArgs {
 
 /// Prints a line for each token: position, time of the mask and of the commit, tokens allowed, the token.
 pub(crate) fn run(args: &TraceArgs) -> Result<()> {
-    if let Some(core) = host::quiet_core() {
-        host::pin(core);
-    }
+    host::pin(host::quiet_core());
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let only = Some(Regex::new(&format!("^{}$", regex::escape(&args.id)))?);
     let lines = pack::read(&args.pack, &Choice { only, sample: 0, seed: 0 })?;

@@ -37,9 +37,7 @@ const WARM_UP: &str = r#"{"type":"object","properties":{"warm_up":{"type":"null"
 
 /// Answers jobs until the standard input ends.
 pub(crate) fn run(args: &WorkerArgs) -> Result<()> {
-    if let Some(core) = args.core {
-        host::pin(core);
-    }
+    host::pin(args.core);
     let tokenizer = LoadedTokenizer::load(&args.tokenizer, args.end.as_deref())?;
     let before_kib = host::memory_kib("VmRSS");
     let mut engines = Vec::new();

@@ -5,69 +5,38 @@
 //! numbers as Python would. A sample is named by a size and a seed. Drawing it as Python's `random` does
 //! makes a run here comparable with one of the Python harness, schema by schema.
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
+use serde::Serialize as _;
 use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
 
 /// `json.dumps(value, ensure_ascii=False)`: `, ` and `: ` as separators, only what must be escaped escaped.
 pub(crate) fn dumps(value: &Value) -> String {
-    let mut text = String::new();
-    write_value(value, &mut text);
-    text
+    let mut text = Vec::new();
+    // Writing to memory cannot fail, and what is written is UTF-8.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut text, PythonStyle));
+    String::from_utf8(text).unwrap_or_default()
 }
 
-/// Recursion is bounded: `serde_json` refuses text nested deeper than 128.
-fn write_value(value: &Value, text: &mut String) {
-    match value {
-        Value::Null => text.push_str("null"),
-        Value::Bool(true) => text.push_str("true"),
-        Value::Bool(false) => text.push_str("false"),
-        Value::Number(number) => text.push_str(&number_text(number.as_str())),
-        Value::String(string) => write_string(string, text),
-        Value::Array(items) => {
-            text.push('[');
-            for (position, item) in items.iter().enumerate() {
-                if position > 0 {
-                    text.push_str(", ");
-                }
-                write_value(item, text);
-            }
-            text.push(']');
-        }
-        Value::Object(members) => {
-            text.push('{');
-            for (position, (name, member)) in members.iter().enumerate() {
-                if position > 0 {
-                    text.push_str(", ");
-                }
-                write_string(name, text);
-                text.push_str(": ");
-                write_value(member, text);
-            }
-            text.push('}');
-        }
-    }
-}
+struct PythonStyle;
 
-fn write_string(string: &str, text: &mut String) {
-    text.push('"');
-    for character in string.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{c}' => text.push_str("\\f"),
-            control if control < ' ' => {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "\\u{:04x}", u32::from(control));
-            }
-            other => text.push(other),
-        }
+impl Formatter for PythonStyle {
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
     }
-    text.push('"');
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.begin_array_value(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn write_number_str<W: ?Sized + Write>(&mut self, writer: &mut W, value: &str) -> io::Result<()> {
+        writer.write_all(number_text(value).as_bytes())
+    }
 }
 
 /// Python's spelling of a number literal that it has read: integers keep their digits, any other is a double
@@ -239,6 +208,9 @@ mod tests {
         );
         assert_eq!(reprinted(r#""\u0001\/\u00e9\ud83d\ude00\u007f\b""#), "\"\\u0001/é😀\u{7f}\\b\"");
         assert_eq!(reprinted("[[],{}]"), "[[], {}]");
+        let controls: String = (0..' ' as u32).chain([0x22, 0x5c]).filter_map(char::from_u32).collect();
+        let python = r#""\u0000\u0001\u0002\u0003\u0004\u0005\u0006\u0007\b\t\n\u000b\f\r\u000e\u000f\u0010\u0011\u0012\u0013\u0014\u0015\u0016\u0017\u0018\u0019\u001a\u001b\u001c\u001d\u001e\u001f\"\\""#;
+        assert_eq!(dumps(&controls.into()), python);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{ForeignItem, Item, ItemMacro, Visibility};
+use syn::{Item, ItemMacro, Visibility};
 
 use super::references::{Binding, References, begins_upper};
 use crate::tidy::crate_tree::CrateTree;
@@ -106,23 +106,6 @@ impl<'t> Scope<'t> {
                     self.define(0, &name, target, false);
                 }
                 self.macros.entry(name).or_default().push(module);
-                return;
-            }
-            Item::ForeignMod(block) => {
-                for item in &block.items {
-                    match item {
-                        ForeignItem::Fn(item) => {
-                            self.define(module, &item.sig.ident.to_string(), target, false)
-                        }
-                        ForeignItem::Static(item) => {
-                            self.define(module, &item.ident.to_string(), target, false)
-                        }
-                        ForeignItem::Type(item) => {
-                            self.define(module, &item.ident.to_string(), target, false)
-                        }
-                        _ => {}
-                    }
-                }
                 return;
             }
             _ => return,
