@@ -11,7 +11,6 @@ use grammask::ebnf::{self, EbnfOptions};
 use grammask::fsm::picture::{self, Scope};
 use grammask::fsm::{self, AutomataError, Cause, CompileOptions};
 use grammask::gbnf;
-use grammask::ir::{Dispatch, Expr, Pattern, PatternPart};
 use grammask::json_schema::{self, JsonSchemaOptions, Objects, Whitespace};
 use grammask::lark::{self, LarkOptions};
 use grammask::regex::{self, RegexOptions};
@@ -55,6 +54,7 @@ pub(crate) struct Rejected {
     /// The findings for other programs.
     pub(crate) findings: JsonValue,
     is_limit: bool,
+    is_missing_token: bool,
     message: String,
 }
 
@@ -73,6 +73,14 @@ pub(crate) fn is_limit(error: &anyhow::Error) -> bool {
         || error.downcast_ref::<CompileError>().is_some_and(CompileError::is_limit)
         || error.downcast_ref::<AutomataError>().is_some_and(|error| error.cause() == Cause::LimitReached)
 }
+
+/// Whether a structure names a token that the vocabulary does not have.
+pub(crate) fn is_missing_token(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Rejected>().is_some_and(|error| error.is_missing_token)
+        || error.downcast_ref::<CompileError>().is_some_and(|error| error.code() == MISSING_TOKEN)
+}
+
+const MISSING_TOKEN: &str = "grammar/token";
 
 /// A vocabulary and what it is called.
 pub(crate) struct Vocabulary {
@@ -226,6 +234,11 @@ impl Structure {
         Ok(Self { compiled: Box::new(compiled) })
     }
 
+    /// Whether its texts hold tokens that the structure names.
+    pub(crate) fn names_tokens(&self) -> bool {
+        self.compiled.names_tokens()
+    }
+
     /// The beginning of a text.
     pub(crate) fn cursor(&self) -> Box<dyn Cursor> {
         self.compiled.cursor()
@@ -299,11 +312,17 @@ const MAX_CACHE_BYTES: u64 = 256 << 20;
 /// A compiled grammar over any backend.
 trait Begin {
     fn cursor(&self) -> Box<dyn Cursor>;
+
+    fn names_tokens(&self) -> bool;
 }
 
 impl<B: grammask::Backend> Begin for CompiledGrammar<B> {
     fn cursor(&self) -> Box<dyn Cursor> {
         Box::new(Follower { matcher: self.matcher(), mask: TokenMask::new(self.vocabulary().len()) })
+    }
+
+    fn names_tokens(&self) -> bool {
+        self.program().is_some_and(|program| !program.labels().is_empty())
     }
 }
 
@@ -368,25 +387,6 @@ fn read(text: &StructureText, schema: &SchemaArguments) -> Result<(Grammar, Vec<
         Syntax::Tools => bail!("requests with tools need a model family; use `grammask tools`"),
     };
     Ok(parsed.map_err(|diagnostics| reject(text, &diagnostics))?)
-}
-
-/// Whether a structure names tokens. One that cannot be read names none. A text that may spell special tokens names none
-/// either: it is text where the vocabulary has none of them.
-pub(crate) fn names_tokens(text: &StructureText, schema: &SchemaArguments) -> bool {
-    if !matches!(text.syntax, Syntax::Ebnf | Syntax::Lark | Syntax::StructuralTag) {
-        return false;
-    }
-    let Ok((grammar, _)) = read(text, schema) else { return false };
-    let is_token =
-        |pattern: &Pattern| pattern.parts().iter().any(|part| matches!(part, PatternPart::Token(_)));
-    let bodies = grammar.rule_ids().map(|rule| grammar.rule(rule).body());
-    grammar.expressions_below(bodies).any(|id| match grammar.expr(id) {
-        Expr::Token(_) | Expr::ExcludeToken(_) => true,
-        Expr::TagDispatch(Dispatch { triggers, stops, excludes, .. }) => {
-            [triggers, stops, excludes].into_iter().flatten().any(is_token)
-        }
-        _ => false,
-    })
 }
 
 /// How structural tags are read: objects in them that declare members allow no others.
@@ -455,6 +455,7 @@ fn reject(text: &StructureText, diagnostics: &Diagnostics) -> Rejected {
         rendered: diagnostics.render(&text.text, &text.origin, Color::Always),
         findings: diagnostics.to_json(),
         is_limit: diagnostics.iter().any(|one| one.code().ends_with("/limit")),
+        is_missing_token: diagnostics.iter().any(|one| one.code() == MISSING_TOKEN),
         message: diagnostics.to_string(),
     }
 }

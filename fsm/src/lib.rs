@@ -82,7 +82,7 @@ pub use error::{AutomataError, Cause};
 pub use grammask_grammar_ir as ir;
 pub use grammask_grammar_ir::{Distinct, Toggle};
 pub use link::scope::LinkedProgram;
-pub use options::{CompileOptions, TextLimits};
+pub use options::{CompileOptions, PartSize, TextLimits};
 pub use program::byte_classes::ByteClasses;
 pub use program::deferred::DeferredProgram;
 pub use program::distances::{Distances, Ending, ShortestEnding};

@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use grammask_grammar_ir::{Interrupt, PerProcess, Toggle, setters};
 
+use crate::error::{AutomataError, Failure};
+use crate::ids::MAX_NUMBERS;
+
 /// Options of [`compile`](fn@crate::compile).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -26,7 +29,8 @@ pub struct CompileOptions {
     /// Rules that a frontend says to be common are compiled once for these options and their clones, and their
     /// automata copied (default: on). A fifth of the work of compiling JSON schemas.
     pub shared_rules: Toggle,
-    /// Small fragments without calls are determinised and minimised where they do not grow (default: on).
+    /// Small fragments without calls are determinised and minimised where they do not grow (default: on). This takes at
+    /// most a quarter of the steps of [`TextLimits::max_total_steps`]; the fragments after that stay as they are.
     pub determinization: Toggle,
     /// Programs that others refer to ([`DeferredProgram`](crate::DeferredProgram)) are compiled when they are first read, where
     /// a look at the grammar tells all that must be known before (default: on). Off: at once. Two fifths of the work for
@@ -143,6 +147,26 @@ impl CompileOptions {
         Self { interrupt: Interrupt::never(), scratch: CompileScratch::default(), ..self.clone() }
     }
 
+    /// Whether programs of this size, taken together, are within the limits on states and edges.
+    ///
+    /// # Errors
+    ///
+    /// As for a program that is as large.
+    pub fn check_parts(&self, size: PartSize) -> Result<(), AutomataError> {
+        self.check_size(size).map_err(Failure::alone)
+    }
+
+    pub(crate) fn check_size(&self, PartSize { states, edges }: PartSize) -> Result<(), Failure> {
+        let [max_states, max_edges] = [self.max_states, self.max_edges].map(|limit| limit.min(MAX_NUMBERS));
+        if states > max_states {
+            return Err(Failure::Limit { what: "states", limit: max_states, knob: Some("max_states") });
+        }
+        if edges > max_edges {
+            return Err(Failure::Limit { what: "edges", limit: max_edges, knob: Some("max_edges") });
+        }
+        Ok(())
+    }
+
     /// Whether both compile to the same, interrupts apart.
     pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         // The time of a compilation does not change its result.
@@ -176,6 +200,30 @@ setters! { CompileOptions {
     text: TextLimits,
     interrupt: Interrupt,
 } }
+
+/// The size of automata, counted against the limits of [`CompileOptions`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PartSize {
+    /// States and fragments.
+    pub states: usize,
+    /// Edges of all kinds.
+    pub edges: usize,
+}
+
+impl std::ops::Add for PartSize {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let states = self.states.saturating_add(other.states);
+        Self { states, edges: self.edges.saturating_add(other.edges) }
+    }
+}
+
+impl std::iter::Sum for PartSize {
+    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
+        sizes.fold(Self::default(), |all, size| all + size)
+    }
+}
 
 /// Limits on the work that one [`TextAutomaton`](crate::text::TextAutomaton) may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

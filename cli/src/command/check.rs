@@ -37,15 +37,20 @@ pub(crate) fn run(global: &Global, arguments: &CheckArguments) -> Result<ExitCod
         true => LineBreaks::Kept,
         false => LineBreaks::Optional,
     };
-    if engine::names_tokens(&structure, &arguments.schema) {
+    // Whether bytes are allowed depends on no vocabulary: the smallest does.
+    let is_schema = structure.syntax == Syntax::JsonSchema;
+    let compiled =
+        Structure::compile(&structure, &arguments.schema, &arguments.engine, &Vocabulary::of_bytes()?);
+    let names_tokens = match &compiled {
+        Ok(structure) => structure.names_tokens(),
+        Err(error) => engine::is_missing_token(error),
+    };
+    if names_tokens {
         bail!(
             "the structure names tokens, and which text they stand for depends on a vocabulary; see `grammask mask`"
         );
     }
-    // Whether bytes are allowed depends on no vocabulary: the smallest does.
-    let is_schema = structure.syntax == Syntax::JsonSchema;
-    let structure =
-        Structure::compile(&structure, &arguments.schema, &arguments.engine, &Vocabulary::of_bytes()?)?;
+    let structure = compiled?;
     let code = report(global, &structure, &text, line_breaks)?;
     if is_schema && code != ExitCode::SUCCESS && !global.json && arguments.schema.narrows_texts() {
         anstream::eprintln!(

@@ -230,9 +230,11 @@ fn tokens_need_a_vocabulary() {
     let dispatch = r#"root ::= TokenTagDispatch((5, "a"))"#;
     for (option, source) in [
         ("--ebnf-text", "root ::= Token(5)"),
+        ("--ebnf-text", "root ::= Token(50000)"),
         ("--ebnf-text", r#"root ::= "a" ("b" | ExcludeToken(5))"#),
         ("--ebnf-text", dispatch),
         ("--lark-text", "start: <[5]>"),
+        ("--lark-text", "start: \"a\" <|tool|>"),
         ("--tag-text", r#"{"type":"structural_tag","format":{"type":"token","token":5}}"#),
     ] {
         let run = run(&["check", option, source, "--text", "a"]);

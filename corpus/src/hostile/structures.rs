@@ -3,11 +3,12 @@
 use super::shape::{Shape, Syntax};
 
 /// The inside of a tag.
-const CONTENTS: [(&str, &str); 8] = [
+const CONTENTS: [(&str, &str); 9] = [
     (
         "schema",
         r#"{"type":"json_schema","json_schema":{"type":"object","properties":{"a§":{"type":"string","maxLength":§}}}}"#,
     ),
+    ("small schema", r#"{"type":"json_schema","json_schema":{"maxLength":§}}"#),
     (
         "equal schema",
         r#"{"type":"json_schema","json_schema":{"type":"object","properties":{"a":{"enum":["b","c"]}}}}"#,
@@ -240,7 +241,8 @@ pub(super) fn shapes() -> Vec<Shape> {
     for (holder, around) in HOLDERS {
         for (kind, content) in CONTENTS {
             let name = format!("tag/{holder} of {kind}");
-            let sizes = [100, 1_000, 10_000];
+            // More are parts of automata that are larger than their limits.
+            let sizes = [100, 2_000, 50_000];
             shapes.push(Shape::new(name, Syntax::Tag, sizes, &around.replace('%', content)).text(text));
         }
     }

@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test that fails is the failure")]
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use grammask_corpus::hostile::{End, Input, MAX_POWER, Meter, SEED, Shape, power, run, shapes, vocabulary};
 use grammask_fsm::CompileOptions;
-use grammask_matcher::{BuildBackend, Compiler, CompilerBuilder, Limits};
+use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
+use grammask_matcher::{BuildBackend, Compiler, CompilerBuilder, Limits, Threads};
 
 use crate::allocations::allocated;
 
@@ -78,6 +80,44 @@ fn allocations_on_earley_grow_as_the_input_does() {
 #[test]
 fn allocations_on_pda_grow_as_the_input_does() {
     check(&builder().backend::<grammask_pda::Engine>().build(), 9);
+}
+
+fn source(name: &str, size: usize) -> String {
+    let shapes = shapes();
+    let shape = shapes.iter().find(|shape| shape.name == name).unwrap();
+    shape.input(size, SEED).source
+}
+
+/// Many tags are compiled once, not first one by one and then all again: some limits are found only at the last tag.
+#[test]
+fn many_tags_are_compiled_once() {
+    let document = source("tag/separated tags of text", 2_100);
+    let options = StructuralTagOptions::default();
+    let automata = CompileOptions::default().max_states(100_000);
+    let compiler = || {
+        let builder = Compiler::builder(vocabulary().unwrap()).automata(automata.clone());
+        builder.threads(Arc::new(Threads::new(0))).build()
+    };
+    let read = StructuralTag::parse(&document, &options).unwrap();
+    let start = allocated();
+    compiler().tag(&read, &options).unwrap();
+    let once = allocated() - start;
+    let start = allocated();
+    compiler().structural_tag(&document, &options).unwrap();
+    let all = allocated() - start;
+    assert!(all < once + once / 4, "{all} bytes are allocated for {once}");
+}
+
+/// The schemas behind the first ones that are too large together are not even read.
+#[test]
+fn tags_that_are_too_large_together_are_refused_soon() {
+    let document = source("tag/separated tags of schema", 2_100);
+    let automata = CompileOptions::default().max_states(40_000);
+    let compiler: Compiler = Compiler::builder(vocabulary().unwrap()).automata(automata).build();
+    let refused = compiler.structural_tag(&document, &StructuralTagOptions::default()).unwrap_err();
+    assert!(refused.is_limit() && refused.to_string().contains("`max_states`"), "{refused}");
+    let compiled = compiler.stats().schema_misses;
+    assert!(compiled < 1_000, "{compiled} schemas were compiled");
 }
 
 #[test]

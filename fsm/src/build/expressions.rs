@@ -30,9 +30,9 @@ use crate::encoding::text_fragment::Classes;
 use crate::encoding::utf8_encoder::{Utf8Cache, Utf8Encoder};
 use crate::error::AutomataError;
 use crate::error::Failure;
-use crate::ids::{Id, IdVec, MAX_NUMBERS, PartId, low_byte};
+use crate::ids::{Id, IdVec, PartId, low_byte};
 use crate::link::scope::{Parts, Scope};
-use crate::options::CompileOptions;
+use crate::options::{CompileOptions, PartSize};
 use crate::program::tables::{BuildCost, Count, TokenSide};
 use crate::text::chars::CharArc;
 use crate::text::evaluate::Evaluator;
@@ -196,16 +196,9 @@ fn check_limits(draft: &Draft, options: &CompileOptions, work: &mut usize) -> Re
 
 /// Checks the limits on the size of the draft.
 fn check_size(draft: &Draft, options: &CompileOptions, work: usize) -> Result<(), Failure> {
-    let [max_states, max_edges] = [options.max_states, options.max_edges].map(|limit| limit.min(MAX_NUMBERS));
     let states = draft.states.len() + draft.names.states + draft.prebuilt.next_state().index();
-    if states > max_states {
-        return Err(Failure::Limit { what: "states", limit: max_states, knob: Some("max_states") });
-    }
     let edges = draft.edges.len() + draft.names.edges + draft.prebuilt.edge_count();
-    if edges.max(work) > max_edges {
-        return Err(Failure::Limit { what: "edges", limit: max_edges, knob: Some("max_edges") });
-    }
-    Ok(())
+    options.check_size(PartSize { states, edges: edges.max(work) })
 }
 
 struct Builder<'g> {

@@ -13,10 +13,10 @@
 use grammask_grammar_ir::{CharRange, Expr, ExprId, Grammar, Interrupt, JsonEscapes, RuleId};
 
 use crate::ids::Id;
-use crate::options::CompileOptions;
+use crate::options::{CompileOptions, PartSize};
 use crate::pace::Pace;
 use crate::program::byte_classes::ByteClasses;
-use crate::program::deferred::{Callable, Footprint, PartSize};
+use crate::program::deferred::{Callable, Footprint};
 use crate::program::tables::Program;
 use crate::utf8::SEQUENCES;
 

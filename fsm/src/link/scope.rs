@@ -14,8 +14,8 @@ use ahash::AHashMap;
 use grammask_grammar_ir::{Expr, ExprId, Grammar, RuleId};
 
 use crate::error::{AutomataError, Failure};
-use crate::ids::{IdVec, MAX_NUMBERS, PartId, ids};
-use crate::options::CompileOptions;
+use crate::ids::{IdVec, PartId, ids};
+use crate::options::{CompileOptions, PartSize};
 use crate::program::deferred::DeferredProgram;
 use crate::program::tables::Program;
 
@@ -103,30 +103,11 @@ impl<'p> Parts<'p> {
         };
         let list: IdVec<PartId, Decided<'p>> =
             list.iter().map(decide).collect::<Result<_, AutomataError>>()?;
-        let (mut states, mut edges) = (0_usize, 0_usize);
-        for part in list.iter() {
-            match part {
-                Decided::Copy(program) => {
-                    states += program.own_state_count() + program.fragments.len();
-                    edges += program.edge_count();
-                }
-                Decided::Refer(program) => {
-                    let size = program.footprint().size;
-                    states += size.states;
-                    edges += size.edges;
-                }
-            }
-        }
-        let most = options.max_states.min(MAX_NUMBERS);
-        if states > most {
-            let failure = Failure::Limit { what: "states", limit: most, knob: Some("max_states") };
-            return Err(failure.alone());
-        }
-        let most = options.max_edges.min(MAX_NUMBERS);
-        if edges > most {
-            let failure = Failure::Limit { what: "edges", limit: most, knob: Some("max_edges") };
-            return Err(failure.alone());
-        }
+        let size = |part: &Decided<'_>| match part {
+            Decided::Copy(program) => PartSize::of(program),
+            Decided::Refer(program) => program.size(),
+        };
+        options.check_size(list.iter().map(size).sum()).map_err(Failure::alone)?;
         let parts = Self { list, of_rule, are_extracted: false };
         // Found here and not by the build, because the body that the rule has in the grammar is never read.
         match parts.below_operator(grammar) {

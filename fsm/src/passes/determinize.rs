@@ -20,14 +20,23 @@ type Numbers = IdVec<DraftStateId, NfaStateId>;
 /// The first of them. Two states of the automaton are its start and its end.
 const FIRST: NfaStateId = NfaStateId::THIRD;
 
+/// The pass may take one part in so many of the steps that all texts of a grammar may take. The fragments after
+/// that stay as they are.
+const SHARE_OF_STEPS: usize = 4;
+
 pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
     let most = usize::try_from(options.determinize_states).unwrap_or(usize::MAX);
     let mut number: Numbers = IdVec::of(NfaStateId::NONE, draft.states.len());
     let mut members = Vec::with_capacity(most);
+    let most_steps = options.text.max_total_steps / SHARE_OF_STEPS;
+    let mut spent = 0;
     for fragment in draft.fragments.ids() {
         let DraftFragment { start, prebuilt: ref finished, .. } = draft.fragments[fragment];
         if finished.is_some() {
             continue;
+        }
+        if spent > most_steps {
+            break;
         }
         // Only small fragments that read nothing but bytes. Anything else has been merged as far as the other
         // passes could.
@@ -43,6 +52,7 @@ pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
             .ok()
             // Determinisation may grow an automaton, or reach its limit. Then the fragment stays as it is.
             .filter(|dfa| dfa.state_count() <= members.len());
+        spent = spent.saturating_add(meter.total());
         if let Some(dfa) = smaller {
             replace(draft, fragment, &dfa);
         }

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use grammask_grammar_ir::PerProcess;
 
 use crate::error::{AutomataError, Failure};
+use crate::options::PartSize;
 use crate::program::byte_classes::ByteClasses;
 use crate::program::tables::{BuildCost, Program, TokenLabel};
 
@@ -101,6 +102,12 @@ impl DeferredProgram {
         compiled.map_or(BuildCost::default(), |compiled| compiled.program.cost)
     }
 
+    /// Its size, which counts against the [limits](crate::CompileOptions::max_states) of each program that refers to
+    /// it; exact where it was compiled at once.
+    pub fn size(&self) -> PartSize {
+        self.footprint.size
+    }
+
     /// Whether others may refer to it: it reads something, does not begin with itself, and refers to nothing.
     pub(crate) fn can_be_referred_to(&self) -> bool {
         self.footprint.callable == Callable::Anywhere
@@ -162,13 +169,6 @@ pub(crate) struct Footprint {
     pub(crate) classes: ByteClasses,
 }
 
-/// Counted against the limits; exact where the program was compiled at once.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PartSize {
-    pub(crate) states: usize,
-    pub(crate) edges: usize,
-}
-
 /// The places in which a program may be referred to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callable {
@@ -177,13 +177,19 @@ pub(crate) enum Callable {
     Nowhere,
 }
 
+impl PartSize {
+    pub(crate) fn of(program: &Program) -> Self {
+        let states = program.own_state_count() + program.fragments.len();
+        Self { states, edges: program.edge_count() }
+    }
+}
+
 impl Footprint {
     fn of(program: &Program) -> Self {
         let is_empty = program.fragment(program.root()).call_is_nullable();
         let is_plain = !is_empty && program.sub_programs.is_empty() && !program.left_corners().has_cycles();
-        let states = program.own_state_count() + program.fragments.len();
         Self {
-            size: PartSize { states, edges: program.edge_count() },
+            size: PartSize::of(program),
             bytes: program.memory_usage(),
             callable: if is_plain { Callable::Anywhere } else { Callable::Nowhere },
             has_options: program.own_options(),

@@ -17,14 +17,14 @@ use grammask_grammar_ir::{Grammar, GrammarBuilder, PatternPart, RuleId, TokenRef
 use crate::compile::pipeline::{compile, compile_around};
 use crate::error::AutomataError;
 use crate::error::Failure;
-use crate::ids::{Id, MAX_NUMBERS, Offset};
+use crate::ids::{Id, Offset};
 use crate::link::scope::LinkedProgram;
 use crate::link::symbols::Symbols;
-use crate::options::CompileOptions;
+use crate::options::{CompileOptions, PartSize};
 use crate::program::byte_classes::ByteClasses;
 use crate::program::byte_classes::ClassStarts;
 use crate::program::deferred::DeferredProgram;
-use crate::program::deferred::{Footprint, PartSize};
+use crate::program::deferred::Footprint;
 use crate::program::sub_programs::SubPrograms;
 use crate::program::tables::{FragmentId, Program, StateId};
 use crate::template::prefix_trie::{self, Labels, Sorted};
@@ -187,13 +187,12 @@ impl ProgramTemplate {
 
 /// Whether numbers and tables stay within the limits.
 fn fits(frame: &Program, branches: &[&TemplateArm], options: &CompileOptions) -> bool {
-    let (mut states, mut edges) = (frame.own_state_count() + 2, frame.byte_edges.len());
+    let mut size = PartSize { states: frame.own_state_count() + 2, edges: frame.byte_edges.len() };
     for branch in branches {
-        let symbols = usize::try_from(branch.symbols).unwrap_or(usize::MAX);
-        states += symbols.saturating_add(1).saturating_add(branch.size.states);
-        edges += symbols.saturating_add(1).saturating_add(branch.size.edges);
+        let symbols = usize::try_from(branch.symbols).unwrap_or(usize::MAX).saturating_add(1);
+        size = size + PartSize { states: symbols, edges: symbols } + branch.size;
     }
-    states <= options.max_states.min(MAX_NUMBERS) && edges <= options.max_edges.min(MAX_NUMBERS)
+    options.check_size(size).is_ok()
 }
 
 /// A program that fills the gap while the template is compiled. It reads one byte; after all passes it is two

@@ -1,6 +1,6 @@
 //! Tag dispatch against its definition.
 
-use grammask_fsm::{Cause, CompileOptions, compile};
+use grammask_fsm::{Cause, CompileOptions, Program, Toggle, compile};
 use grammask_grammar_ir::{AfterDispatch, DispatchEnd, Grammar, TagDispatch};
 use grammask_oracle::random::{self, GrammarOptions, Rng};
 use grammask_oracle::{Recogniser, random::walk};
@@ -25,6 +25,31 @@ fn check(grammar: &Grammar, texts: &[Vec<u8>]) {
             let expected = recogniser.accepts(text);
             assert_eq!(simulate::accepts(&program, text), expected, "\"{}\" {grammar}", text.escape_ascii());
         }
+    }
+}
+
+/// Past the limit on all texts of a grammar small automata stay as they are, and read the same.
+#[test]
+fn small_automata_are_made_smaller_within_a_limit() {
+    let grammar = grammar(|builder| {
+        let texts = (b'b'..=b'z').map(|letter| {
+            let excluded = format!("a{}", char::from(letter));
+            let dispatch = TagDispatch::new().stop("<>").exclude(excluded.as_str());
+            builder.tag_dispatch(dispatch)
+        });
+        let texts: Vec<_> = texts.collect();
+        builder.sequence(texts)
+    });
+    let options = CompileOptions::default();
+    let some = options.clone().text(options.text.max_total_steps(10_000));
+    let none = options.clone().determinization(Toggle::Off);
+    let programs = [options, some, none].map(|options| compile(&grammar, &options).unwrap());
+    let [all, some, none] = programs.each_ref().map(Program::state_count);
+    assert!(all < some && some < none, "{all}, {some} and {none} states");
+    let text: String = (b'b'..=b'z').map(|letter| format!("a-{}<>", char::from(letter))).collect();
+    for program in &programs {
+        assert!(simulate::accepts(program, text.as_bytes()));
+        assert!(!simulate::accepts(program, text.replace('-', "").as_bytes()));
     }
 }
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use grammask_fsm::{
-    BuildCost, CompileOptions, DeferredProgram, LinkedProgram, ProgramTemplate, SizeEstimate, TemplateArm,
+    BuildCost, CompileOptions, DeferredProgram, LinkedProgram, PartSize, ProgramTemplate, SizeEstimate,
+    TemplateArm,
 };
 use grammask_grammar_frontends::Diagnostics;
 use grammask_grammar_frontends::json_schema::{Compiled, SharedWork, SimpleSchema};
@@ -39,6 +40,10 @@ const WORK_PER_STATE: usize = 8;
 
 /// This many new schemas, about a millisecond of work where they can wait, are worth a thread.
 const MIN_ITEMS_PER_THREAD: usize = 96;
+
+/// Documents of more tags go the general way. A tag by itself costs half as much again, and all of them are lost if
+/// one of the last is not plain. No request offers as many tools.
+const MAX_LINKED_TAGS: usize = 1 << 11;
 
 impl<B: BuildBackend> Compiler<B> {
     /// Compiles a structural tag given as JSON text, in the current form or the older one. A beginning or an
@@ -115,6 +120,9 @@ impl<B: BuildBackend> Compiler<B> {
             found.push(tag);
             length
         })?;
+        if pieces.tags.len() > MAX_LINKED_TAGS {
+            return None;
+        }
         let template = self.template(&pieces, options, options_key)?;
         let tags = self.compile_tags(&pieces.tags, found, &template, options)?;
         let frontend = self.now().saturating_sub(start);
@@ -202,7 +210,7 @@ impl<B: BuildBackend> Compiler<B> {
         compiler.schema_work = compiler.schema_work.at(place);
         let known = |schema: &EmbeddedSchema| {
             let part = self.cache.get(compiler.key(schema)?)?.part()?.schema()?;
-            Some(compiler.pay(part.cost).map(|()| with_warnings(schema, part)))
+            Some(compiler.pay_for_schema(&part).map(|()| with_warnings(schema, part)))
         };
         let known = schemas.iter().map(|schema| known(schema).transpose());
         let mut programs: Vec<Option<WithWarnings>> = known.collect::<Result<_, _>>()?;
@@ -212,7 +220,7 @@ impl<B: BuildBackend> Compiler<B> {
         let made = try_parallel_map(self.threads(), missing, MIN_ITEMS_PER_THREAD, move |schema| {
             compiler.check()?;
             let part = compiler.schema(schema)?;
-            compiler.pay(part.cost)?;
+            compiler.pay_for_schema(&part)?;
             Ok::<_, CompileError>(with_warnings(schema, part))
         })?;
         for (place, made) in places.into_iter().zip(made) {
@@ -242,6 +250,8 @@ impl<B: BuildBackend> Compiler<B> {
             interrupt: self.interrupt().clone(),
             schema_work: SharedWork::new(&options.json_schema.limits, bytes),
             text_steps: AtomicUsize::new(0),
+            states: AtomicUsize::new(0),
+            edges: AtomicUsize::new(0),
             own_steps: AtomicUsize::new(0),
             own_states: AtomicUsize::new(0),
         }
@@ -287,17 +297,33 @@ struct TagCompiler<B: BuildBackend> {
     interrupt: Interrupt,
     schema_work: SharedWork,
     text_steps: AtomicUsize,
+    /// The size of all schemas, where each is a part of the whole.
+    states: AtomicUsize,
+    edges: AtomicUsize,
     /// Those of tags beside their schemas, and the states that were written for them.
     own_steps: AtomicUsize,
     own_states: AtomicUsize,
+}
+
+/// Adds to a total; how much it is then.
+fn add(total: &AtomicUsize, part: usize) -> usize {
+    total.fetch_add(part, Ordering::Relaxed).saturating_add(part)
 }
 
 impl<B: BuildBackend> TagCompiler<B> {
     /// Adds the cost of a part to that of the others: one source may cost no more in many parts than in one.
     fn pay(&self, PartCost { schemas, text_steps }: PartCost) -> Result<(), CompileError> {
         self.schema_work.take(schemas, 0).map_err(|error| Diagnostics::from(*error))?;
-        let all = self.text_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
-        Ok(self.automata.text.check_total(all)?)
+        Ok(self.automata.text.check_total(add(&self.text_steps, text_steps))?)
+    }
+
+    /// The same for a schema that is a part of the whole. Linking would find later that all are too large, when
+    /// all are held in memory.
+    fn pay_for_schema(&self, part: &SchemaPart) -> Result<(), CompileError> {
+        self.pay(part.cost)?;
+        let PartSize { states, edges } = part.program.size();
+        let all = PartSize { states: add(&self.states, states), edges: add(&self.edges, edges) };
+        Ok(self.automata.check_parts(all)?)
     }
 
     /// The same for a tag. `None` where all are expensive together: the document goes the general way then, whichever of
@@ -305,8 +331,7 @@ impl<B: BuildBackend> TagCompiler<B> {
     fn pay_for_tag(&self, tag: &CompiledTag) -> Option<()> {
         self.pay(tag.cost).ok()?;
         let BuildCost { text_steps, states, .. } = tag.own;
-        let steps = self.own_steps.fetch_add(text_steps, Ordering::Relaxed).saturating_add(text_steps);
-        let states = self.own_states.fetch_add(states, Ordering::Relaxed).saturating_add(states);
+        let (steps, states) = (add(&self.own_steps, text_steps), add(&self.own_states, states));
         let most = &self.automata_of_tag;
         (steps <= most.text.max_total_steps && states <= most.max_states).then_some(())
     }
