@@ -113,6 +113,20 @@ impl<'r> Chart<'r> {
         self.push_symbol(Symbol::Token(id))
     }
 
+    /// Whether a byte can be read, without reading it.
+    pub(crate) fn can_push(&self, byte: u8) -> bool {
+        self.reads(Symbol::Byte(byte))
+    }
+
+    /// The same for a token as a whole.
+    pub(crate) fn can_push_token(&self, id: u32) -> bool {
+        self.reads(Symbol::Token(id))
+    }
+
+    fn reads(&self, symbol: Symbol) -> bool {
+        self.last().items.iter().any(|&item| self.scan(item, symbol).is_some())
+    }
+
     fn push_symbol(&mut self, symbol: Symbol) -> bool {
         let read: Vec<Item> = self.last().items.iter().filter_map(|&item| self.scan(item, symbol)).collect();
         if read.is_empty() {
@@ -132,15 +146,7 @@ impl<'r> Chart<'r> {
 
     /// The bytes with which some sentence goes on, ascending.
     pub fn next_bytes(&self) -> Vec<u8> {
-        let items = &self.last().items;
-        let mut allowed = [false; 256];
-        for &item in items {
-            for byte in 0..=255 {
-                let is_allowed = &mut allowed[usize::from(byte)];
-                *is_allowed = *is_allowed || self.scan(item, Symbol::Byte(byte)).is_some();
-            }
-        }
-        (0..=255).filter(|&byte| allowed[usize::from(byte)]).collect()
+        (0..=255).filter(|&byte| self.can_push(byte)).collect()
     }
 
     fn last(&self) -> &Set {

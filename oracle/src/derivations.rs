@@ -35,7 +35,7 @@ impl<'r> Derivations<'r> {
 
     /// Whether a token may come next that is taken as a whole.
     pub fn allows_as_itself(&self, id: u32) -> bool {
-        self.charts.iter().any(|chart| chart.clone().push_token(id))
+        self.charts.iter().any(|chart| chart.can_push_token(id))
     }
 
     /// Whether what has been read is a sentence.
@@ -46,12 +46,15 @@ impl<'r> Derivations<'r> {
     fn after(&self, id: u32, bytes: &[u8]) -> Vec<Chart<'r>> {
         let mut after = Vec::new();
         for chart in &self.charts {
-            let mut by_bytes = chart.clone();
-            if !bytes.is_empty() && bytes.iter().all(|&byte| by_bytes.push(byte)) {
-                after.push(by_bytes);
+            if bytes.first().is_some_and(|&byte| chart.can_push(byte)) {
+                let mut by_bytes = chart.clone();
+                if bytes.iter().all(|&byte| by_bytes.push(byte)) {
+                    after.push(by_bytes);
+                }
             }
-            let mut as_itself = chart.clone();
-            if as_itself.push_token(id) {
+            if chart.can_push_token(id) {
+                let mut as_itself = chart.clone();
+                as_itself.push_token(id);
                 after.push(as_itself);
             }
         }

@@ -254,6 +254,10 @@ impl Terms {
     ///
     /// The stack holds what is asked for; a request stays until those that it rests on are answered.
     pub(crate) fn derivative(&mut self, term: TermId, cell: Cell) -> TermId {
+        // Most are known, and then nothing is allocated.
+        if let Some(&known) = self.derivatives.get(&(term, cell)) {
+            return known;
+        }
         let mut stack = vec![(term, cell)];
         let mut needs = Vec::new();
         while let Some(&request) = stack.last() {

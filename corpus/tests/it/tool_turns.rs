@@ -117,21 +117,30 @@ impl Words {
     fn cut(&self, text: &[u8], random: &mut fastrand::Rng) -> Vec<TokenId> {
         let mut rest = text;
         let mut tokens = Vec::new();
+        // The length of the text before the next mark.
+        let mut free = 0;
         while !rest.is_empty() {
-            let spelled: Vec<TokenId> = self.ids().filter(|&id| rest.starts_with(self.bytes(id))).collect();
-            let mark = spelled.iter().copied().filter(|&id| self.is_special(id));
-            let id = mark.max_by_key(|&id| self.bytes(id).len()).unwrap_or_else(|| {
-                // A piece must not swallow the beginning of a mark.
+            if free == 0 {
                 let starts_mark = |at: &usize| {
                     self.bytes[self.first_special..].iter().any(|mark| rest[*at..].starts_with(mark))
                 };
-                let free = (1..rest.len()).find(starts_mark).unwrap_or(rest.len());
-                let pieces: Vec<&TokenId> =
-                    spelled.iter().filter(|&&id| self.bytes(id).len() <= free).collect();
-                *pieces[random.usize(..pieces.len())]
-            });
+                free = (0..rest.len()).find(starts_mark).unwrap_or(rest.len());
+            }
+            let spelled = self.ids().filter(|&id| rest.starts_with(self.bytes(id)));
+            let id = match free {
+                0 => {
+                    spelled.filter(|&id| self.is_special(id)).max_by_key(|&id| self.bytes(id).len()).unwrap()
+                }
+                // A piece must not swallow the beginning of a mark.
+                _ => {
+                    let pieces: Vec<TokenId> = spelled.filter(|&id| self.bytes(id).len() <= free).collect();
+                    pieces[random.usize(..pieces.len())]
+                }
+            };
             tokens.push(id);
-            rest = &rest[self.bytes(id).len()..];
+            let length = self.bytes(id).len();
+            free = free.saturating_sub(length);
+            rest = &rest[length..];
         }
         tokens
     }

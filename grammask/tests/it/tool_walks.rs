@@ -120,19 +120,29 @@ impl Words {
     fn cut(&self, text: &str, random: &mut fastrand::Rng) -> Vec<TokenId> {
         let mut rest = text.as_bytes();
         let mut tokens = Vec::new();
+        // The length of the text before the next mark.
+        let mut free = 0;
         while !rest.is_empty() {
             let spelled = |id: &TokenId| rest.starts_with(&self.bytes[id.get() as usize]);
-            let special = self.ids().filter(|&id| self.is_special(id)).filter(spelled);
-            let id = special.max_by_key(|id| self.bytes[id.get() as usize].len()).unwrap_or_else(|| {
+            if free == 0 {
+                free = (0..rest.len()).find(|&at| self.starts_with_mark(&rest[at..])).unwrap_or(rest.len());
+            }
+            let id = match free {
+                0 => {
+                    let special = self.ids().filter(|&id| self.is_special(id)).filter(spelled);
+                    special.max_by_key(|id| self.bytes[id.get() as usize].len()).unwrap()
+                }
                 // A piece must not swallow the beginning of a mark.
-                let free =
-                    (1..=rest.len()).find(|&at| self.starts_with_mark(&rest[at..])).unwrap_or(rest.len());
-                let pieces = self.ids().filter(|&id| !self.is_special(id)).filter(spelled);
-                let pieces: Vec<TokenId> = pieces.filter(|&id| self.text(id).len() <= free).collect();
-                pieces[random.usize(..pieces.len())]
-            });
+                _ => {
+                    let pieces = self.ids().filter(|&id| !self.is_special(id)).filter(spelled);
+                    let pieces: Vec<TokenId> = pieces.filter(|&id| self.text(id).len() <= free).collect();
+                    pieces[random.usize(..pieces.len())]
+                }
+            };
             tokens.push(id);
-            rest = &rest[self.bytes[id.get() as usize].len()..];
+            let length = self.bytes[id.get() as usize].len();
+            free = free.saturating_sub(length);
+            rest = &rest[length..];
         }
         tokens
     }

@@ -76,7 +76,11 @@ fn walk<B: BuildBackend>(grammar: &CompiledGrammar<B>, rng: &mut Rng, source: &s
         matcher.fill_mask(&mut mask).unwrap();
         let mut allowed = Vec::new();
         for id in (0..vocabulary.len() as u32).filter_map(|id| vocabulary.id(id)) {
-            let accepted = matcher.fork().accept_token(id).is_ok();
+            // A refused token changes nothing, and one step back undoes another: a fork for each takes twice the time.
+            let accepted = matcher.accept_token(id).is_ok();
+            if accepted {
+                matcher.rollback(1).unwrap();
+            }
             assert_eq!(
                 mask.contains(id),
                 accepted,
