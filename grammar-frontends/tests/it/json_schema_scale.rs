@@ -212,6 +212,17 @@ fn alternatives_of_a_pattern_take_little_work() {
     }
 }
 
+/// To read a pattern takes longer than to write it.
+#[test]
+fn patterns_are_charged_for() {
+    let work = |member: &'static str| {
+        let schema = listed((r#"{"type":"object","properties":{"#, member, "}}"), 1_000);
+        compile(&schema, &JsonSchemaOptions::default()).unwrap().work
+    };
+    let (patterns, constants) = (work(r##""k#":{"pattern":"^a#$"}"##), work(r##""k#":{"const":"a#"}"##));
+    assert!(patterns > constants + 128_000, "{patterns}, {constants}");
+}
+
 /// A format has more texts than an array has items. No automaton of it is built to count them.
 #[test]
 fn items_of_a_format_that_differ_take_little_work() {

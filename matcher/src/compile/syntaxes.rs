@@ -30,10 +30,10 @@ use crate::base::trace::span;
 use crate::cache::options_key::holds_no_functions;
 use crate::grammar::compiled::CompiledGrammar;
 
-/// The edges of automata that a schema may have for each of its bytes, and for each edge a state. Nested
-/// objects with short names have half as many.
+/// The automata of a schema may have a state and four edges for each of its bytes, up to so many states. Ordinary large
+/// schemas have a state for three to ten bytes. More would take more memory than a source may.
 #[cfg(feature = "json-schema")]
-const EDGES_PER_BYTE: usize = 4;
+const MAX_STATES: usize = 1 << 22;
 
 #[cfg(feature = "json-schema")]
 impl<B: BuildBackend> Compiler<B> {
@@ -67,8 +67,9 @@ impl<B: BuildBackend> Compiler<B> {
     /// Large schemas of many small parts are ordinary: their automata may grow with the text.
     fn automata_of_schema(&self, schema: &str) -> CompileOptions {
         let mut automata = self.automata_under_interrupt();
-        automata.max_states = automata.max_states.max(schema.len());
-        automata.max_edges = automata.max_edges.max(schema.len().saturating_mul(EDGES_PER_BYTE));
+        let states = schema.len().min(MAX_STATES);
+        automata.max_states = automata.max_states.max(states);
+        automata.max_edges = automata.max_edges.max(4 * states);
         automata
     }
 

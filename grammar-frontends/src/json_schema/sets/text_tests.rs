@@ -83,6 +83,8 @@ pub(crate) struct ClassRun {
     pub(crate) after: Vec<Vec<CharRange>>,
 }
 
+/// Units of work for a pattern that is read, beside one for each of its bytes.
+const READ_PATTERN: usize = 128;
 /// Units of work for an expression of a format that is written for one length: its patterns are read again.
 const MADE_EXPRESSION: usize = 24;
 /// Texts, with whether each matches.
@@ -157,7 +159,7 @@ impl<'s> TextTests<'s> {
         let options = RegexOptions { matching, ..RegexOptions::json_schema() };
         let before = self.pattern_budget.work();
         let grammar = regex::parse_next(pattern, &options, &mut self.pattern_budget)?;
-        self.work.charge(self.pattern_budget.work() - before);
+        self.work.charge(READ_PATTERN + pattern.len() + self.pattern_budget.work() - before);
         let id = self.push(TestKind::Pattern { grammar: Box::new(grammar), pattern: pattern.into() });
         self.patterns.insert(key, id);
         Ok(id)

@@ -8,6 +8,10 @@ fn large_schemas() {
     attempt(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#)).unwrap_err();
     let padding = "x".repeat(15 << 20);
     survive(Syntax::Schema, &format!(r#"{{"description":"{padding}"}}"#), b"{}");
+    // Automata grow with a schema, but not without end.
+    let constant = "x".repeat(5 << 20);
+    let refused = attempt(Syntax::Schema, &format!(r#"{{"const":"{constant}"}}"#)).unwrap_err();
+    assert!(refused.contains("states"), "{refused}");
     // Definitions without a reference cost nothing but their parsing.
     let count = sized(50_000);
     let definition = r##""d#":{"type":"object","description":"An ordinary definition with some text that says what it is for.","properties":{"id":{"type":"string"},"next":{"$ref":"#/$defs/d0"}},"required":["id"]}"##;
