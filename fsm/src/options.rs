@@ -233,16 +233,16 @@ pub struct TextLimits {
     /// before they are determinised may have four times as many, and a pattern of few states with a bound on
     /// its length eight times as many.
     pub max_states: usize,
-    /// Most steps of work taken together, 20 to 80 ns each (default: 10,000,000).
+    /// Most steps of work taken together, 20 to 80 ns each (default: 8,000,000).
     pub max_steps: usize,
     /// Most steps of work for all intersections, complements and JSON escapings of one grammar taken together. States and
-    /// edges that are written for them count (default: 10,000,000).
+    /// edges that are written for them count (default: 8,000,000).
     pub max_total_steps: usize,
 }
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self { max_states: 50_000, max_steps: 10_000_000, max_total_steps: 10_000_000 }
+        Self { max_states: 50_000, max_steps: 8_000_000, max_total_steps: 8_000_000 }
     }
 }
 
