@@ -20,8 +20,8 @@ type Numbers = IdVec<DraftStateId, NfaStateId>;
 /// The first of them. Two states of the automaton are its start and its end.
 const FIRST: NfaStateId = NfaStateId::THIRD;
 
-/// The pass may take one part in so many of the steps that all texts of a grammar may take. The fragments after
-/// that stay as they are.
+/// The pass takes at most a quarter of the steps that the limit on a grammar's texts allows. When they are spent, the
+/// remaining fragments stay as they are.
 const SHARE_OF_STEPS: usize = 4;
 
 pub(crate) fn determinize(draft: &mut Draft, options: &CompileOptions) {
