@@ -223,6 +223,18 @@ fn patterns_are_charged_for() {
     assert!(patterns > constants + 128_000, "{patterns}, {constants}");
 }
 
+/// The automaton of all names but a few takes more than its few expressions.
+#[test]
+fn other_names_are_charged_for() {
+    let work = |rest: &str| {
+        let part = format!(r##""k#":{{"type":"object","properties":{{"a#":{{"type":"null"}}}}{rest}}}"##);
+        let schema = format!(r#"{{"type":"object","properties":{{{}}}}}"#, numbered(1_000, &part));
+        compile(&schema, &JsonSchemaOptions::default()).unwrap().work
+    };
+    let (open, closed) = (work(""), work(r#","additionalProperties":false"#));
+    assert!(open > closed + 320_000, "{open}, {closed}");
+}
+
 /// A format has more texts than an array has items. No automaton of it is built to count them.
 #[test]
 fn items_of_a_format_that_differ_take_little_work() {

@@ -225,6 +225,7 @@ impl<'s> SchemaLowering<'s> {
     }
 
     pub(super) fn none_of(&mut self, texts: &[&'s str]) -> ExprId {
+        self.normalizer.algebra.work.charge(COMPLEMENT);
         let texts: Vec<ExprId> = texts.iter().map(|text| self.builder.literal(text)).collect();
         let texts = self.builder.choice(texts);
         self.builder.complement(texts)
@@ -395,6 +396,9 @@ impl<'s> SchemaLowering<'s> {
         Ok(Some(self.spelled_name(text)))
     }
 }
+
+/// The work of all texts but a few: its automaton has some thirty states beside those of the texts.
+const COMPLEMENT: usize = 320;
 
 /// States of a product with a bound on the length, as they are estimated, for each of the limit: minimising leaves a
 /// small part of them. With the default limit a URI of 2,083 characters is taken.
