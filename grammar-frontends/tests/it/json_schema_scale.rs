@@ -220,7 +220,19 @@ fn patterns_are_charged_for() {
         compile(&schema, &JsonSchemaOptions::default()).unwrap().work
     };
     let (patterns, constants) = (work(r##""k#":{"pattern":"^a#$"}"##), work(r##""k#":{"const":"a#"}"##));
-    assert!(patterns > constants + 128_000, "{patterns}, {constants}");
+    assert!(patterns > constants + 256_000, "{patterns}, {constants}");
+}
+
+/// The automaton of a format and a length takes more than its few expressions.
+#[test]
+fn lengths_of_formats_are_charged_for() {
+    let work = |more: &str| {
+        let part = format!(r##""k#":{{"type":"string","format":"date-time"{more}}}"##);
+        let schema = format!(r#"{{"type":"object","properties":{{{}}}}}"#, numbered(1_000, &part));
+        compile(&schema, &JsonSchemaOptions::default()).unwrap().work
+    };
+    let (bounded, alone) = (work(r##","maxLength":4#"##), work(""));
+    assert!(bounded > alone + 256_000, "{bounded}, {alone}");
 }
 
 /// The automaton of all names but a few takes more than its few expressions.

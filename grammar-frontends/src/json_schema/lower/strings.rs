@@ -299,6 +299,9 @@ impl<'s> SchemaLowering<'s> {
         if min == 0 && max.is_none() {
             return Ok(None);
         }
+        if !shape.tests.is_empty() {
+            self.normalizer.algebra.work.charge(PRODUCT);
+        }
         let fits = |bound: u64| u32::try_from(bound).unwrap_or(u32::MAX);
         let is_counted = lengths == Lengths::Counted && min <= u64::from(MAX_COUNTED_MIN);
         let length = max.filter(|_| !is_counted).unwrap_or(min).saturating_add(1);
@@ -396,6 +399,9 @@ impl<'s> SchemaLowering<'s> {
         Ok(Some(self.spelled_name(text)))
     }
 }
+
+/// The work of a text whose tests and length are one automaton.
+const PRODUCT: usize = 256;
 
 /// The work of all texts but a few: its automaton has some thirty states beside those of the texts.
 const COMPLEMENT: usize = 320;

@@ -84,7 +84,7 @@ pub(crate) struct ClassRun {
 }
 
 /// Units of work for a pattern that is read, beside one for each of its bytes.
-const READ_PATTERN: usize = 128;
+const READ_PATTERN: usize = 256;
 /// Units of work for an expression of a format that is written for one length: its patterns are read again.
 const MADE_EXPRESSION: usize = 24;
 /// Texts, with whether each matches.
