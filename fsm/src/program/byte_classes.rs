@@ -180,37 +180,3 @@ fn add<S: PartialEq>(states: &mut Vec<S>, state: S, most: usize) -> Option<()> {
     }
     Some(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn splits_at_both_ends() {
-        let classes = ByteClasses::from_ranges([(b'a', b'c'), (b'c', 255)]);
-        assert_eq!(classes.count(), 4);
-        assert_eq!(classes.representatives().collect::<Vec<_>>(), [0, b'a', b'c', b'd']);
-        assert_ne!(classes.class(b'b'), classes.class(b'c'));
-        assert_eq!(ByteClasses::from_ranges((0..=255).map(|byte| (byte, byte))).count(), 256);
-        assert_eq!(ByteClasses::from_ranges([]).count(), 1);
-        assert_eq!(classes.first_of_each(*b"cbacab~").collect::<Vec<_>>(), [b'c', b'b', b'~']);
-    }
-
-    #[test]
-    fn finer_classes_split_where_any_does() {
-        let ranges = [(b'a', b'c'), (b'c', 255), (0, 0)];
-        let each = ranges.map(|range| ByteClasses::from_ranges([range]));
-        assert_eq!(ByteClasses::finer(&each), ByteClasses::from_ranges(ranges));
-        assert_eq!(ByteClasses::finer([]).count(), 1);
-
-        let mut starts = ByteClasses::from_ranges(ranges).starts();
-        assert_eq!(ByteClasses::beginning_at(&starts), ByteClasses::from_ranges(ranges));
-        let mut others = ClassStarts::default();
-        others.tell_apart(255, 255);
-        others.tell_apart(0, 254);
-        starts.add(&others);
-        let all = ranges.into_iter().chain([(255, 255)]);
-        assert_eq!(ByteClasses::beginning_at(&starts), ByteClasses::from_ranges(all));
-        assert_eq!(ByteClasses::beginning_at(&ClassStarts::default()).count(), 1);
-    }
-}

@@ -116,32 +116,3 @@ impl<'de> serde::Deserialize<'de> for FragmentName {
         String::deserialize(deserializer).map(Self::from)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_parts_of_one_text() {
-        let all: Arc<str> = "rootvalueé".into();
-        let names = [(0, 4), (4, 9), (9, 11)].map(|(start, end)| FragmentName::part(&all, start, end));
-        assert_eq!(names.each_ref().map(FragmentName::as_str), ["root", "value", "é"]);
-        assert_eq!(names.iter().map(FragmentName::memory_usage).sum::<usize>(), all.len());
-        assert_eq!(names[0], FragmentName::fixed("root"));
-        assert_eq!(format!("{:?} {:>6}", names[1], names[1]), "\"value\"  value");
-    }
-
-    #[test]
-    fn what_is_no_part_is_the_empty_name() {
-        let all: Arc<str> = "é".into();
-        for (start, end) in [(0, 0), (1, 2), (2, 1), (0, 3)] {
-            assert_eq!(FragmentName::part(&all, start, end), FragmentName::fixed(""));
-        }
-        assert_eq!(FragmentName::from(String::new()), "");
-    }
-
-    #[test]
-    fn a_name_takes_three_words() {
-        assert_eq!(size_of::<FragmentName>(), 3 * size_of::<usize>());
-    }
-}

@@ -337,27 +337,3 @@ impl Labels {
         LabelId::from_index(self.last.start)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_in_order() {
-        let parts = ["", "a", "\0", "\0\0\0\0\0\0\0\0", "get_weather_of_", "\u{10FFFF}", "ab", "a\0"];
-        let mut texts: Vec<Vec<u8>> = Vec::new();
-        for one in parts {
-            for other in parts {
-                texts.push([one, other, one].concat().into_bytes());
-                texts.push([other, other].concat().into_bytes());
-            }
-        }
-        for texts in [&texts[..], &texts[..40], &texts[3..4], &[]] {
-            let order: Vec<TextId> =
-                order(texts.len(), |at| &texts[at][..]).into_iter().map(|(_, at)| at).collect();
-            let mut expected: Vec<TextId> = ids(texts.len()).collect();
-            expected.sort_by_key(|&at| &texts[at.index()]);
-            assert_eq!(order, expected);
-        }
-    }
-}

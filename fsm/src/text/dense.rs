@@ -62,36 +62,3 @@ impl DenseSort {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::ids::NfaStateId;
-
-    #[test]
-    fn dense_and_sparse_ids_are_sorted_as_by_comparisons() {
-        let mut sorter = DenseSort::default();
-        for (count, spread) in
-            [(0, 1), (5, 3), (15, 1), (16, 1), (100, 7), (100, 63), (100, 977), (100, 300), (1_000, 64)]
-        {
-            let mut ids: Vec<NfaStateId> =
-                (0..count).map(|at| NfaStateId::from_index(1_000 + at * 7_919 % (count * spread))).collect();
-            ids.extend_from_within(..count / 2);
-            let mut expected = ids.clone();
-            expected.sort_unstable();
-            expected.dedup();
-            let unsorted = ids.clone();
-            sorter.sort(&mut ids);
-            assert_eq!(ids, expected, "{count} ids, {spread}");
-            for others in [0, 1, 7, 40] {
-                let sorted = unsorted.len() - others.min(unsorted.len());
-                let mut ids = unsorted[..sorted].to_vec();
-                sorter.sort(&mut ids);
-                let sorted = ids.len();
-                ids.extend_from_slice(&unsorted[unsorted.len() - others.min(unsorted.len())..]);
-                sorter.sort_after(sorted, &mut ids);
-                assert_eq!(ids, expected, "{count} ids, {spread}, {others} of them later");
-            }
-        }
-    }
-}

@@ -14,6 +14,8 @@ mod pictures;
 mod random;
 mod simulate;
 mod spelling;
+mod tables;
+mod template;
 mod text;
 
 use grammask_fsm::{AutomataError, CompileOptions, DeferredProgram, Program, Toggle, compile};

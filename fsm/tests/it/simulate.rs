@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use grammask_fsm::{Count, FragmentId, Program, StateId};
+use grammask_fsm::{ByteClasses, Count, FragmentId, Program, StateId};
 use grammask_grammar_ir::hash::{HashMap, HashSet};
 
 /// Whether the program accepts the text.
@@ -125,6 +125,8 @@ pub(crate) fn check_invariants(program: &Program) {
         assert!(edges.bytes.is_sorted(), "byte edges are sorted");
         assert!(edges.bytes.iter().all(|edge| edge.start <= edge.end));
     }
+    let edges = states().flat_map(|state| program.state(state).bytes).map(|edge| (edge.start, edge.end));
+    assert_eq!(*program.byte_classes(), ByteClasses::from_ranges(edges), "classes are what edges tell apart");
     let mut productive: HashSet<FragmentId> = HashSet::default();
     loop {
         let before = productive.len();

@@ -1,5 +1,6 @@
 //! How characters are spelled: as UTF-8 and inside JSON strings.
 
+use grammask_fsm::utf8::{BLOCK_SIZES, ByteRange, CODE_POINTS, Position, SEQUENCES};
 use grammask_grammar_ir::{CharRange, Grammar, GrammarBuilder};
 use proptest::prelude::*;
 use regex_syntax::utf8::Utf8Sequences;
@@ -187,6 +188,35 @@ fn large_texts_share_their_classes() {
     ]
     .map(text);
     check(&inside, texts.iter().map(|text| text.as_bytes()));
+}
+
+fn is_read_by_positions(bytes: &[u8]) -> bool {
+    bytes.iter().try_fold(Position::Boundary, |at, &byte| at.after(byte)) == Some(Position::Boundary)
+}
+
+#[test]
+fn every_character_is_in_the_row_of_its_code_point() {
+    for character in '\u{80}'..=char::MAX {
+        let mut buffer = [0; 4];
+        let bytes = character.encode_utf8(&mut buffer).as_bytes();
+        let is_in = |row: &[ByteRange]| {
+            row.len() == bytes.len()
+                && row.iter().zip(bytes).all(|(range, byte)| (range.0..=range.1).contains(byte))
+        };
+        let row = SEQUENCES.iter().position(|row| is_in(row)).unwrap();
+        let (first, last) = CODE_POINTS[row];
+        assert!((first..=last).contains(&u32::from(character)), "{character:?}");
+        assert!(is_read_by_positions(bytes), "{character:?}");
+    }
+}
+
+#[test]
+fn the_rows_hold_no_other_sequences() {
+    let count = |&(first, last): &ByteRange| u32::from(last) - u32::from(first) + 1;
+    for ((row, block), (first, last)) in SEQUENCES.iter().zip(BLOCK_SIZES).zip(CODE_POINTS) {
+        assert_eq!(row.iter().map(count).product::<u32>(), last - first + 1);
+        assert_eq!(count(&row[0]) * block, last - first + 1);
+    }
 }
 
 fn ranges() -> impl Strategy<Value = Vec<CharRange>> {

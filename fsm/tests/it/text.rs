@@ -3,6 +3,7 @@
 use grammask_fsm::text::TextAutomaton;
 use grammask_fsm::{AutomataError, Cause, TextLimits};
 use grammask_grammar_ir::{ExprId, GrammarBuilder};
+use grammask_oracle::random::Rng;
 
 use crate::simulate::accepts;
 use crate::{built, check, grammar};
@@ -246,6 +247,143 @@ fn a_far_bound_costs_what_loops() {
             }
         }
     }
+}
+
+/// Which letters were met tells sets apart, and not in which order. A long text among them moves their states apart.
+#[test]
+fn sets_do_not_depend_on_the_order_of_letters() {
+    for (letters, ends, long, sets) in [(8, 1, 0, 513), (3, 10, 20_000, 20_016)] {
+        let grammar = grammar(|builder| {
+            let searches =
+                ('a'..).take(letters).flat_map(|letter| ('0'..).take(ends).map(move |end| (letter, end)));
+            let ways = searches.map(|(letter, end)| {
+                let before = builder.negated_class([('!', '!'), (letter, letter)]);
+                let before = builder.repeat(before, 0, None);
+                let after = [[('\0', ' '), ('"', 'x')], [('"', '~'), ('"', char::MAX)]];
+                let after = after.map(|ranges| builder.class(ranges));
+                let after = builder.choice(after);
+                let after = builder.repeat(after, 0, None);
+                let (letter, end) = (builder.class([(letter, letter)]), builder.literal(&format!("!{end}")));
+                builder.sequence([before, letter, after, end])
+            });
+            let mut ways: Vec<ExprId> = ways.collect();
+            ways.insert(ways.len() / 2, builder.literal(&"!".repeat(long)));
+            builder.choice(ways)
+        });
+        let body = grammar.rule(grammar.root()).body();
+        let states = |limit| {
+            let limits = TextLimits::default().max_states(limit);
+            TextAutomaton::from_expr(&grammar, body, &limits).map(|automaton| automaton.state_count()).ok()
+        };
+        // A letter is met or not, and then the end begins and is whole.
+        assert_eq!([states(sets - 1), states(sets)], [None, Some(long.max(1) + 4)]);
+    }
+}
+
+/// Of each state: where five letters lead, and whether it is final. The last is dead.
+type Table = Vec<([usize; 5], bool)>;
+
+/// A chain of states, in the manner of a random number: the first four letters lead to the state itself or a later one.
+fn without_long_loops(seed: u64) -> Table {
+    let mut rng = Rng::new(seed);
+    let dead = rng.between(2, 10);
+    let mut table: Table = Vec::new();
+    for state in 0..dead {
+        let mut to = [dead; 5];
+        to[..4].fill_with(|| if rng.below(4) > 0 { (state + rng.below(4)).min(dead) } else { dead });
+        table.push((to, rng.below(3) == 0));
+    }
+    table.push(([dead; 5], false));
+    table
+}
+
+/// The texts of a chain, each with the fifth letter after it, in a row.
+fn in_a_loop(chain: &Table) -> Table {
+    // The first state stands before the others, and is where each text begins.
+    let after = |&(to, is_final): &([usize; 5], bool)| {
+        let mut to = to.map(|to| to + 1);
+        to[4] = if is_final { 0 } else { chain.len() };
+        (to, false)
+    };
+    let first = (after(&chain[0]).0, true);
+    std::iter::once(first).chain(chain.iter().map(after)).collect()
+}
+
+/// The texts of a chain as an expression.
+fn texts_of(chain: &Table, builder: &mut GrammarBuilder) -> ExprId {
+    let dead = chain.len() - 1;
+    let mut bodies: Vec<ExprId> = vec![builder.empty(); dead];
+    for (state, (to, is_final)) in chain.iter().enumerate().take(dead).rev() {
+        let mut class = |which: usize| {
+            let letters = ('a'..='e').zip(to).filter(|&(_, &to)| to == which);
+            builder.class(letters.map(|(letter, _)| (letter, letter)))
+        };
+        let own = class(state);
+        let later: Vec<_> = (state + 1..dead).map(|later| [class(later), bodies[later]]).collect();
+        let mut ways: Vec<ExprId> = later.into_iter().map(|way| builder.sequence(way)).collect();
+        ways.extend(is_final.then(|| builder.empty()));
+        let (own, ways) = (builder.repeat(own, 0, None), builder.choice(ways));
+        bodies[state] = builder.sequence([own, ways]);
+    }
+    bodies[0]
+}
+
+/// How many states no text makes equal, without the dead one and those that the start does not reach (Moore 1956).
+fn least_states(table: &Table) -> usize {
+    let mut class: Vec<usize> = table.iter().map(|state| usize::from(state.1)).collect();
+    for _ in table {
+        let keys: Vec<_> =
+            table.iter().zip(&class).map(|((to, _), own)| (*own, to.map(|to| class[to]))).collect();
+        let first = |key| keys.iter().position(|other| other == key).unwrap_or(0);
+        class = keys.iter().map(first).collect();
+    }
+    let (mut live, mut stack) = (std::collections::BTreeSet::new(), vec![0]);
+    while let Some(state) = stack.pop() {
+        if class[state] != class[table.len() - 1] && live.insert(class[state]) {
+            stack.extend(table[state].0);
+        }
+    }
+    live.len()
+}
+
+#[test]
+fn automata_have_the_least_states() {
+    let mut texts = vec![String::new()];
+    for at in 0..1 + 5 + 25 + 125 {
+        texts.extend(["a", "b", "c", "d", "e"].map(|letter| format!("{}{letter}", texts[at])));
+    }
+    for seed in 0..2_000 {
+        let chain = without_long_loops(seed);
+        let alone = automaton(|builder| texts_of(&chain, builder));
+        let repeated = automaton(|builder| {
+            let (text, last) = (texts_of(&chain, builder), builder.literal("e"));
+            let text = builder.sequence([text, last]);
+            builder.repeat(text, 0, None)
+        });
+        for (table, automaton) in [(&in_a_loop(&chain), repeated), (&chain, alone)] {
+            let live = least_states(table);
+            assert_eq!(automaton.is_empty(), live == 0, "{table:?}");
+            assert_eq!(automaton.state_count(), live.max(1), "{table:?}");
+            for text in &texts {
+                let end = text.bytes().fold(0, |state: usize, byte| table[state].0[usize::from(byte - b'a')]);
+                assert_eq!(automaton.accepts(text), table[end].1, "{text} {table:?}");
+            }
+        }
+    }
+}
+
+/// A complement of a text ends in a state that accepts everything.
+#[test]
+fn complements_of_long_texts_take_linear_work() {
+    const LENGTH: usize = 20_000;
+    let grammar = grammar(|builder| {
+        let text = builder.literal(&"a".repeat(LENGTH));
+        builder.complement(text)
+    });
+    let body = grammar.rule(grammar.root()).body();
+    let (complement, steps) = TextAutomaton::from_expr_counted(&grammar, body, &TextLimits::default());
+    assert_eq!(complement.map(|complement| complement.state_count()), Ok(LENGTH + 2));
+    assert!(steps < 5 * LENGTH, "{steps} steps for {LENGTH} characters");
 }
 
 /// Brackets around one of a few letters, nested so deep that there are many ways; all of them share their parts.
