@@ -49,38 +49,3 @@ fn after_mark(bytes: &[u8], at: usize, mark: u8) -> Option<usize> {
     let at = after_space(bytes, at);
     (bytes.get(at) == Some(&mark)).then(|| after_space(bytes, at + 1))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at<'s>(source: &'s str, pointer: &str) -> Option<&'s str> {
-        locate(source, pointer).map(|span| &source[span.range()])
-    }
-
-    #[test]
-    fn finds_values() {
-        let source = r#" {"a": [1, {"b/c": true}], "~": "x\"y", "\u0065": null, "a2": {}, "a2": [ [] ]} "#;
-        assert_eq!(at(source, ""), Some(source.trim()));
-        assert_eq!(at(source, "/a"), Some(r#"[1, {"b/c": true}]"#));
-        assert_eq!(at(source, "/a/0"), Some("1"));
-        assert_eq!(at(source, "/a/1/b~1c"), Some("true"));
-        assert_eq!(at(source, "/~0"), Some(r#""x\"y""#));
-        assert_eq!(at(source, "/e"), Some("null"));
-        assert_eq!(at(source, "/a2/0"), Some("[]"), "the last of equal keys");
-        for missing in ["/b", "/a/2", "/a/x", "/~0/0", "a", "/a/1/b~1c/d"] {
-            assert_eq!(at(source, missing), None, "{missing}");
-        }
-    }
-
-    #[test]
-    fn broken_text_is_not_found() {
-        for source in ["", "{", "[", "{\"a\"", "{\"a\":", "\"", "\"\\", "}", "[1,", "\u{e9}"] {
-            for pointer in ["", "/a", "/1"] {
-                assert_eq!(at(source, pointer), None, "{source}");
-            }
-        }
-        let deep = "[".repeat(1_000_000);
-        assert_eq!(at(&deep, "/0/0"), None);
-    }
-}

@@ -18,15 +18,3 @@ pub(super) fn floor_boundary(text: &str, offset: usize) -> usize {
     }
     offset
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_count_characters() {
-        assert_eq!(line_and_column("a\n\u{e9}b", 4), (2, 2));
-        assert_eq!(line_and_column("a\n\u{e9}b", 3), (2, 1), "the middle of a character is its start");
-        assert_eq!(line_and_column("", 7), (1, 1));
-    }
-}

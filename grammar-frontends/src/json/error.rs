@@ -15,9 +15,8 @@ pub struct JsonError {
 }
 
 /// The reasons that `serde_json` gives for an escape such as `\ud83d` alone.
-pub(super) const HALF_PAIRS: [&str; 2] =
-    ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
-pub(super) const HALF_PAIR: &str = "an escape is half of a pair of surrogates, which is no character";
+const HALF_PAIRS: [&str; 2] = ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
+const HALF_PAIR: &str = "an escape is half of a pair of surrogates, which is no character";
 
 impl JsonError {
     /// The error in a text that the parser of this crate refused at an offset, because of half of a pair of surrogates or

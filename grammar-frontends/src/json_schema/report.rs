@@ -204,36 +204,3 @@ fn entry_json(entry: &ReportEntry) -> JsonValue {
     }
     object
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_keyword_that_is_met_often_hides_no_other() {
-        let mut report = Report::of_warnings();
-        let mut push = |pointer: String| {
-            report.push(Treatment::Ignored, || ReportEntry {
-                pointer,
-                keyword: "not".to_owned(),
-                treatment: Treatment::Ignored,
-                note: None,
-            });
-        };
-        (0..5 * MAX_WARNINGS).for_each(|_| push("/a/not".to_owned()));
-        push("/b/not".to_owned());
-        report.settle();
-        assert_eq!(report.warnings().count(), 2);
-        let mut report = Report::of_warnings();
-        for number in 0..2 * MAX_WARNINGS {
-            report.push(Treatment::OtherDraft, || ReportEntry {
-                pointer: format!("/{number}"),
-                keyword: "if".to_owned(),
-                treatment: Treatment::OtherDraft,
-                note: None,
-            });
-        }
-        assert_eq!(report.warnings().count(), MAX_WARNINGS + 1);
-        assert_eq!(report.warnings().last().unwrap(), "up to 1000 more warnings are left out");
-    }
-}

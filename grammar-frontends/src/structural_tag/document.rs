@@ -81,39 +81,3 @@ fn legacy(fields: &mut Fields<'_>) -> Result<Format> {
     let (minimum, after_match) = (Minimum::Zero, AfterMatch::Continue);
     Ok(Format::TriggeredTags(TriggeredTags { triggers, tags, minimum, after_match, excludes: Vec::new() }))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cutting_schemas_out_changes_nothing() {
-        let options = StructuralTagOptions::default();
-        let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}}"#;
-        let documents = [
-            (format!(r#"{{"format": {{"type": "json_schema", "json_schema": {schema}}}}}"#), true),
-            (
-                format!(
-                    r#"{{"format": {{"type": "json_schema", "json_schema": {schema}, "style": "qwen_xml"}}}}"#
-                ),
-                true,
-            ),
-            (
-                format!(
-                    r#"{{"structures": [{{"begin": "<a>", "schema": {schema}, "end": "<b>"}}], "triggers": ["<a"]}}"#
-                ),
-                true,
-            ),
-            (r#"{"format": {"json_schema": {"a": {}}}}"#.to_owned(), true),
-            (format!(r#"{{"format": {{"json_schema": {schema}}}, "schema": {{}}}}"#), false),
-            (r#"{"format": {"json_schema": 0}}"#.to_owned(), false),
-            (r#"{"format": {"json_schema": {"a": tru}}}"#.to_owned(), false),
-        ];
-        for (document, is_cut) in documents {
-            let cut = format_without_schemas(&document, &options, SchemaValue::read);
-            let value: Result<JsonValue, _> = document.parse();
-            let read = value.ok().and_then(|value| format(&value, &options, &[]).ok());
-            assert_eq!((cut.is_some(), &cut), (is_cut, &read), "{document}");
-        }
-    }
-}

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use crate::json::scan::{after_space, object_end, string_end};
 
 /// A document without its schemas.
-#[derive(Debug, PartialEq)]
 pub(super) struct WithoutSchemas<'d> {
     /// The document, with the index of a schema in its place.
     pub(super) remainder: String,
@@ -101,38 +100,4 @@ pub(super) fn max_depth(bytes: &[u8]) -> Option<usize> {
         at += 1;
     }
     Some(max)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(document: &str, remainder: &str, schemas: &[&str]) {
-        let expected = WithoutSchemas { remainder: remainder.to_owned(), schemas: schemas.to_vec() };
-        assert_eq!(take_out_schemas(document), Some(expected), "{document}");
-    }
-
-    #[test]
-    fn schemas_are_taken_out() {
-        check(
-            r#"{"a": "json_schema", "json_schema" : {"schema": ["}", {"x\"}": 1}]}, "schema":{}}"#,
-            r#"{"a": "json_schema", "json_schema" : 0, "schema":1}"#,
-            &[r#"{"schema": ["}", {"x\"}": 1}]}"#, "{}"],
-        );
-        check(r#"["schema", "{"]"#, r#"["schema", "{"]"#, &[]);
-    }
-
-    #[test]
-    fn what_is_not_plain_is_left_alone() {
-        for document in [
-            r#"{"schema": 0}"#,
-            r#"{"json_schema": true}"#,
-            r#"{"json\u005fschema": 0, "schema": {}}"#,
-            r#"{"schema": {"a": 1}"#.trim_end_matches('}'),
-            r#"{"schema"#,
-            r#"{"schema": "#,
-        ] {
-            assert_eq!(take_out_schemas(document), None, "{document}");
-        }
-    }
 }

@@ -99,27 +99,3 @@ fn without_space(text: &str) -> String {
     kept.push_str(&text[copied..]);
     kept
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn space_between_parts_is_nothing() {
-        let spelled = "{ \"a \\\" b\" :\t[ 1 , true ],\r\n\"\\u0061\": \" é\" }";
-        assert_eq!(without_space(spelled), r#"{"a \" b":[1,true],"\u0061":" é"}"#);
-        let read = SchemaValue::read(r#"{"a": [1, 2.50, "x y"]}"#).unwrap();
-        assert_eq!(read.text(), Some(read.value().to_string().as_str()));
-    }
-
-    #[test]
-    fn plain_schemas_are_read_late() {
-        let plain = r#"{"type": "object", "properties": {"a": {"type": "string"}}}"#;
-        let late = SchemaValue::read(plain).unwrap();
-        assert!(late.simple_schema().is_some() && late.0.value.get().is_none());
-        assert_eq!(late, SchemaValue::from(Arc::new(plain.parse().unwrap())));
-        let other = SchemaValue::read(r#"{"anyOf": []}"#).unwrap();
-        assert!(other.simple_schema().is_none() && other.0.value.get().is_some());
-        assert!(SchemaValue::read(r#"{"a": tru}"#).is_none());
-    }
-}

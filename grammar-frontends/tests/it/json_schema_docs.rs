@@ -22,6 +22,21 @@ fn the_tables_are_up_to_date() {
     }
 }
 
+#[test]
+fn every_enforced_format_has_a_grammar() {
+    for row in format_table().lines().skip(2) {
+        let cells: Vec<&str> = row.trim_start_matches("| ").split(" | ").collect();
+        let draft = match cells[1].ends_with('6') {
+            true => "http://json-schema.org/draft-06/schema#",
+            false => "https://json-schema.org/draft/2020-12/schema",
+        };
+        let schema = format!(r#"{{"$schema":"{draft}","format":"{}"}}"#, cells[0].trim_matches('`'));
+        let report = compile(&schema, &Default::default()).map(|compiled| compiled.report);
+        let is_enforced = report.is_ok_and(|report| report.entries()[1].treatment == Treatment::Enforced);
+        assert_eq!(is_enforced, cells[2] == "enforced", "{row}");
+    }
+}
+
 /// Keywords and formats of other drafts are warned of.
 #[test]
 fn what_another_draft_has_is_a_warning() {

@@ -154,6 +154,36 @@ fn anchors_name_schemas_of_their_resource() {
 }
 
 /// A list whose items anyone who refers to it may choose.
+/// The table of RFC 3986, section 5.4, in part.
+#[test]
+fn references_resolve_as_the_standard_says() {
+    let standard = "http://a/b/c/d;p?q";
+    for (base, reference, expected) in [
+        (standard, "g:h", "g:h"),
+        (standard, "g", "http://a/b/c/g"),
+        (standard, "./g/", "http://a/b/c/g/"),
+        (standard, "/g", "http://a/g"),
+        (standard, "//g", "http://g"),
+        (standard, "?y", "http://a/b/c/d;p?y"),
+        (standard, "#s", "http://a/b/c/d;p?q#s"),
+        (standard, "..", "http://a/b/"),
+        (standard, "../../g", "http://a/g"),
+        (standard, "../../../g", "http://a/g"),
+        ("", "item.json", "item.json"),
+        ("urn:uuid:1", "#a", "urn:uuid:1#a"),
+    ] {
+        let named = match expected.split_once('#') {
+            Some((_, anchor)) => json!({"$anchor": anchor, "const": 1}),
+            None => json!({"$id": expected, "const": 1}),
+        };
+        let mut schema = json!({"$ref": reference, "$defs": {"named": named}});
+        if !base.is_empty() {
+            schema["$id"] = json!(base);
+        }
+        check(DRAFT_2020, schema, &["1"], &["2"]);
+    }
+}
+
 fn generic_list() -> Value {
     json!({
         "$id": "list",

@@ -63,6 +63,47 @@ fn numbers_that_are_no_multiples() {
     );
 }
 
+/// Whether there is a number is decided before any is written.
+#[test]
+fn there_is_a_number_or_none() {
+    let is_there = |constraints: String| {
+        let schema = format!(r#"{{"type":"number",{constraints}}}"#);
+        json_schema::compile(&schema, &JsonSchemaOptions::default()).is_ok()
+    };
+    for (step, lower, upper, expected) in [
+        ("1", "0.5", "0.7", false),
+        ("1", "0.5", "1", true),
+        ("1", "99.1", "99.9", false),
+        ("1", "99.1", "100", true),
+        ("1", "-1.5", "-1.2", false),
+        ("1", "-1.5", "-1", true),
+        ("1", "-0.5", "-0", true),
+        ("0.25", "-0.3", "-0.2", true),
+        ("0.25", "0.26", "0.5", true),
+        ("3", "-7.5", "-6.5", false),
+        ("3", "-7.5", "-6", true),
+        ("0.1", "0.01", "0.09", false),
+        ("0.25", "0", "1e40", true),
+    ] {
+        let bounds = format!(r#""minimum":{lower},"maximum":{upper}"#);
+        assert_eq!(is_there(format!(r#""multipleOf":{step},{bounds}"#)), expected, "{step} {bounds}");
+        assert!(step != "1" || is_there(format!(r#""type":"integer",{bounds}"#)) == expected, "{bounds}");
+    }
+    let integers = json!({"type": "integer", "minimum": 0.5, "maximum": 99.1});
+    schema_texts::check(&integers, &JsonSchemaOptions::default(), &["1", "99"], &["0", "100", "-1"]);
+    for (value, condition, expected) in [
+        ("1.75", r#""multipleOf":0.25"#, true),
+        ("1.8", r#""multipleOf":0.25"#, false),
+        ("0.125", r#""multipleOf":0.25"#, false),
+        ("1e100", r#""multipleOf":8"#, true),
+        ("1e100", r#""multipleOf":7"#, false),
+        ("-0", r#""minimum":0"#, true),
+        ("0.1E1", r#""minimum":1"#, true),
+    ] {
+        assert_eq!(is_there(format!(r#""enum":[{value}],{condition}"#)), expected, "{value} {condition}");
+    }
+}
+
 #[test]
 fn multiples_of_steps_with_factors_of_ten() {
     let options = JsonSchemaOptions::default();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use grammask_grammar_frontends::json_schema::{
-    JsonSchemaOptions, KeyOrder, compile, compile_grammar, compile_with_warnings,
+    JsonSchemaOptions, KeyOrder, Unsupported, compile, compile_grammar, compile_with_warnings,
 };
 
 use grammask_grammar_frontends::lark::{self, LarkOptions};
@@ -434,6 +434,18 @@ fn schemas_of_one_grammar_share_common_rules() {
     let [one, few, many] = [1, 2, 40].map(expressions);
     assert!(few < one + one / 2, "{one}, {few}");
     assert!(many - few <= 38 * (few - one), "{few}, {many}");
+}
+
+#[test]
+fn a_keyword_that_is_met_often_hides_no_other() {
+    let interval = |at: usize| format!(r#"{{"minimum":{},"maximum":{}}}"#, 2 * at, 2 * at + 1);
+    let intervals: Vec<String> = (0..1_500).map(interval).collect();
+    let often = format!(r#"{{"type":"number","multipleOf":0.00003,"anyOf":[{}]}}"#, intervals.join(","));
+    let schema = format!(r#"{{"properties":{{"a":{often},"b":{{"format":"idn-email"}}}}}}"#);
+    let options = JsonSchemaOptions::default().unsupported(Unsupported::Ignore);
+    let report = compile_with_warnings(&schema, &options).unwrap().report;
+    let met: Vec<&str> = report.entries().iter().map(|entry| &*entry.keyword).collect();
+    assert_eq!((met, report.warnings().count()), (vec!["multipleOf", "format"], 2));
 }
 
 /// Reports have an entry for many places, each with a pointer to it: long ones are shortened, and warnings are so many at

@@ -16,17 +16,21 @@ mod json_schema_scale;
 mod json_schema_spelling;
 mod json_schema_unevaluated;
 mod json_schema_whitespace;
+mod json_values;
 mod lark;
 mod lark_commit;
 mod regex_ecma;
 mod regex_language;
 mod reports;
+mod reports_json;
 mod reports_regex;
 mod robustness;
 mod schema_texts;
 mod structural_tag;
 mod structural_tag_ends;
 mod structural_tag_pieces;
+mod structural_tag_triggers;
+mod substrings;
 
 use std::time::Duration;
 

@@ -140,6 +140,24 @@ fn the_first_end_ends_a_tag_whatever_bounds_its_text() {
     assert!(compared > 5 * refused, "{compared} compared, {refused} refused");
 }
 
+/// To find where one string completes another one too early takes work, which is bounded.
+#[test]
+fn ends_that_are_many_or_alike_are_given_up() {
+    let options = StructuralTagOptions::default();
+    let refusal = |ends: &[String], excludes: &[String]| {
+        let content = json!({"type": "any_text", "excludes": excludes, "max_chars": 9});
+        let tag = json!({"format": {"begin": "<", "content": content, "end": ends}}).to_string();
+        let refused = StructuralTag::parse(&tag, &options).and_then(|tag| tag.grammar(&options)).err();
+        refused.map(|error| error.iter().next().unwrap().message().to_owned()).unwrap_or_default()
+    };
+    let row = ["ab".repeat(20_000)];
+    assert_eq!(refusal(&row, &[]), "");
+    assert!(refusal(&row, &[format!("{0}c{0}", row[0])]).contains("too much alike"));
+    let many: Vec<String> = (0..2_500).map(|at| format!("<{at:08}>")).collect();
+    assert_eq!(refusal(&many[..1_000], &[]), "");
+    assert!(refusal(&many, &[]).contains("too much alike"));
+}
+
 #[test]
 fn text_in_repeats_and_before_parts_that_may_be_left_out_holds_no_end() {
     let (any, b) = (json!({"type": "any_text"}), json!({"type": "const_string", "value": "b"}));

@@ -1,7 +1,10 @@
 //! Structural tags in pieces: which documents are cut, and where.
 
+use std::sync::Arc;
+
 use grammask_grammar_frontends::structural_tag::{
-    SplitTags, StructuralTagOptions, TagArm, TagContent, TagExtent, TagTemplate, TagText,
+    SchemaValue, SplitTags, StructuralTag, StructuralTagOptions, TagArm, TagContent, TagExtent, TagTemplate,
+    TagText,
 };
 
 fn check(document: &'static str, expected: Option<(&'static str, &[&'static str], &'static str)>) {
@@ -38,6 +41,82 @@ fn what_is_not_plain_has_no_pieces() {
     ] {
         check(document, None);
     }
+}
+
+/// Reads a document. It is as it is when it was parsed before, and these schemas are cut out of it.
+fn check_schemas(document: &str, expected: &[&str]) {
+    let (mut schemas, options) = (Vec::new(), StructuralTagOptions::default());
+    let read = |schema: &str| {
+        schemas.push(schema.to_owned());
+        SchemaValue::read(schema)
+    };
+    let tag = StructuralTag::parse_with(document, &options, read);
+    assert_eq!(schemas, expected, "{document}");
+    let parsed = document.parse().ok();
+    let parsed = parsed.and_then(|value| StructuralTag::from_value(&value, &options).ok());
+    assert_eq!(tag.ok(), parsed, "{document}");
+}
+
+#[test]
+fn schemas_are_cut_out() {
+    check_schemas(
+        r#"{"a": "json_schema", "json_schema" : {"schema": ["}", {"x\"}": 1}]}, "schema":{}}"#,
+        &[r#"{"schema": ["}", {"x\"}": 1}]}"#, "{}"],
+    );
+    let schema = r#"{"type": "object", "properties": {"a": {"type": "integer"}}}"#;
+    let format =
+        |more: &str| format!(r#"{{"format": {{"type": "json_schema", "json_schema": {schema}{more}}}}}"#);
+    check_schemas(&format(""), &[schema]);
+    check_schemas(&format(r#", "style": "qwen_xml""#), &[schema]);
+    let structure = format!(r#"{{"begin": "<a>", "schema": {schema}, "end": "<b>"}}"#);
+    check_schemas(&format!(r#"{{"structures": [{structure}], "triggers": ["<a"]}}"#), &[schema]);
+    check_schemas(r#"{"format": {"json_schema": {"a": {}}}}"#, &[r#"{"a": {}}"#]);
+    let document = format!(r#"{{"format": {{"json_schema": {schema}}}, "schema": {{}}}}"#);
+    check_schemas(&document, &[schema, "{}"]);
+    let two =
+        r#"{"format": {"type": "sequence", "elements": [{"json_schema": {"a": {}}}, {"json_schema": B}]}}"#;
+    check_schemas(&two.replace('B', r#"{"b": 1}"#), &[r#"{"a": {}}"#, r#"{"b": 1}"#]);
+    check_schemas(&two.replace('B', "0"), &[]);
+    check_schemas(r#"{"format": {"json_schema": {"a": tru}}}"#, &[r#"{"a": tru}"#]);
+    check_schemas(r#"{"format": {"type": "or", "elements": ["schema", "{"]}}"#, &[]);
+    for document in [
+        r#"{"format": {"json_schema": 0}}"#,
+        r#"{"format": {"json_schema": true}}"#,
+        r#"{"format": {"json\u005fschema": 0}, "schema": {}}"#,
+        r#"{"format": {"json_schema": {"a": 1"#,
+        r#"{"format": {"json_schema"#,
+        r#"{"format": {"json_schema": "#,
+    ] {
+        check_schemas(document, &[]);
+    }
+}
+
+#[test]
+fn space_between_the_parts_of_a_schema_is_nothing() {
+    let options = StructuralTagOptions::default();
+    for (schema, text, is_simple) in [
+        (r#"{"a": [1, 2.50, "x y"]}"#, r#"{"a":[1,2.50,"x y"]}"#, false),
+        (
+            "{ \"a \\\" b\" :\t[ 1 , true ],\r\n\"\\u0061\": \" é\" }",
+            r#"{"a \" b":[1,true],"\u0061":" é"}"#,
+            false,
+        ),
+        (r#"{"anyOf": [ ]}"#, r#"{"anyOf":[]}"#, false),
+        (
+            r#"{"type": "object", "properties": {"a b": {"type": "string"}}}"#,
+            r#"{"type":"object","properties":{"a b":{"type":"string"}}}"#,
+            true,
+        ),
+    ] {
+        let document = format!(r#"{{"format": {{"json_schema": {schema}}}}}"#);
+        let skeleton = StructuralTag::parse(&document, &options).unwrap().skeleton(&options).unwrap();
+        let [embedded] = &skeleton.schemas[..] else { panic!("{schema}") };
+        assert!(embedded.key().ends_with(&format!(" {text}")), "{}", embedded.key());
+        assert_eq!(embedded.simple_schema(&options).is_some(), is_simple, "{schema}");
+        let value = SchemaValue::from(Arc::new(schema.parse().unwrap()));
+        assert_eq!(SchemaValue::read(schema), Some(value));
+    }
+    assert_eq!(SchemaValue::read(r#"{"a": tru}"#), None);
 }
 
 const TAG: &str =

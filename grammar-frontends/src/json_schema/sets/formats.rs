@@ -385,16 +385,3 @@ fn uri_template() -> String {
     let variable = format!("{name_char}(?:\\.?{name_char})*(?::[1-9][0-9]{{0,3}}|\\*)?");
     format!("(?:{literal}|\\{{[+#./;?&=,!@|]?{variable}(?:,{variable})*\\}})*")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_enforced_format_has_a_grammar() {
-        for format in FORMATS.iter().filter(|format| format.is_enforced) {
-            let found = find(format.name, format.until);
-            assert!(matches!(found, StringFormat::Enforced(texts) if texts.format == format), "{format:?}");
-        }
-    }
-}
