@@ -104,20 +104,3 @@ impl LocalPool {
         self.masks.keep(canonical_form.into(), Arc::clone(mask), size);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_seen_twice_is_worth_a_mask_unless_it_was_rejected() {
-        let pool = LocalPool::new(1 << 20);
-        assert_eq!(pool.admit(&[1, 2]), Admission::FirstSeen);
-        assert_eq!(pool.admit(&[1, 2]), Admission::SeenBefore);
-        pool.reject(&[1, 2]);
-        for _ in 0..2 {
-            assert_eq!(pool.admit(&[1, 2]), Admission::Rejected);
-        }
-        assert_eq!(pool.admit(&[3]), Admission::FirstSeen);
-    }
-}

@@ -66,29 +66,3 @@ impl LengthPrefixes {
         words.sum::<usize>() + size_of_val(&*self.places)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prefixes_end_after_a_length() {
-        let list = LengthPrefixes::new(vec![(4, 70), (1, 9), (2, 3), (2, 40), (1, 8)], 100);
-        let ids = |words: &SparseWords| {
-            let mut ids: Vec<u32> = words.ids().collect();
-            ids.sort_unstable();
-            ids
-        };
-        let expected: [&[u32]; 6] =
-            [&[], &[8, 9], &[3, 8, 9, 40], &[3, 8, 9, 40], &[3, 8, 9, 40, 70], &[3, 8, 9, 40, 70]];
-        for (length, expected) in expected.iter().enumerate() {
-            assert_eq!(ids(list.at_most(length)), *expected, "{length}");
-            assert_eq!(list.allowed(Run::AtMost(length as u32)).map(ids).as_deref(), Some(*expected));
-        }
-        assert_eq!(list.allowed(Run::Unbounded).map(ids), Some(vec![3, 8, 9, 40, 70]));
-        assert!(list.allowed(Run::Unknown).is_none() && list.allowed(Run::AtLeast(9)).is_none());
-        assert!(!list.is_empty());
-        let none = LengthPrefixes::new(Vec::new(), 100);
-        assert!(none.is_empty() && ids(none.at_most(3)).is_empty());
-    }
-}

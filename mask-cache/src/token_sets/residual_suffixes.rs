@@ -105,34 +105,3 @@ pub(crate) fn count_set(chars: RangeInclusive<u32>) -> CharCountSet {
     let (first, last) = ((*chars.start()).min(127), (*chars.end()).min(127));
     (CharCountSet::MAX << first) & (CharCountSet::MAX >> (127 - last))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn characters_are_counted_up_to_the_first_other_one() {
-        let letters = CharClass { ascii: 1 << b'a' | 1 << b'b', non_ascii: true };
-        let cases: [(&[u8], (usize, u32)); 6] = [
-            (b"", (0, 0)),
-            (b"ab\"a", (2, 2)),
-            ("aäb\\".as_bytes(), (4, 3)),
-            ("ä".as_bytes(), (2, 1)),
-            (b"a\xC3", (1, 1)),
-            (b"\xA4a", (0, 0)),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(prefix_over(&letters, text), expected, "{}", text.escape_ascii());
-        }
-        let ascii = CharClass { non_ascii: false, ..letters };
-        assert_eq!(prefix_over(&ascii, "aä".as_bytes()), (1, 1));
-    }
-
-    #[test]
-    fn large_numbers_share_a_bit() {
-        assert_eq!(count_set(0..=0), 1);
-        assert_eq!(count_set(1..=2), 0b110);
-        assert_eq!(count_set(127..=127), count_set(500..=u32::MAX));
-        assert_eq!(count_set(0..=u32::MAX), CharCountSet::MAX);
-    }
-}

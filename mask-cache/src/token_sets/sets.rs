@@ -97,21 +97,3 @@ impl fmt::Debug for TokenSets {
         formatter.debug_struct("TokenSets").field("vocabulary", &self.vocabulary).finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::vocabulary::options::VocabularyOptions;
-
-    #[test]
-    fn sets_are_shared_as_long_as_somebody_holds_them() {
-        let options = VocabularyOptions::default().stop_ids([]);
-        let vocabulary = Arc::new(Vocabulary::from_tokens([Some("a")], &options).unwrap());
-        let sets = TokenSets::shared(&vocabulary);
-        assert!(Arc::ptr_eq(&sets, &TokenSets::shared(&vocabulary)));
-        sets.prepare();
-        drop(sets);
-        assert_eq!(Arc::strong_count(&vocabulary), 1);
-        assert!(TokenSets::shared(&vocabulary).slices().all(|slice| !slice.is_ready()));
-    }
-}

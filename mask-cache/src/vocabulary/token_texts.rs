@@ -90,21 +90,3 @@ impl fmt::Debug for TokenTexts {
         formatter.debug_struct("TokenTexts").field("len", &self.len()).finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_of_all_lengths_come_back() {
-        let tokens: Vec<Vec<u8>> = (0..60u8).map(|len| (0..len).map(|at| at ^ len).collect()).collect();
-        let mut offsets = vec![0];
-        for token in &tokens {
-            offsets.push(offsets[offsets.len() - 1] + token.len() as u32);
-        }
-        let texts = TokenTexts::new(&tokens.concat(), &offsets);
-        assert_eq!(texts.len(), 60);
-        assert!(TokenId::below(60).all(|id| texts.get(id) == tokens[id.index()]));
-        assert_eq!(TokenId::below(61).last().map(|id| texts.get(id)), Some(&[][..]));
-    }
-}

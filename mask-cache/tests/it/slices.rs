@@ -176,3 +176,14 @@ fn one_slice_is_the_inside_of_json_strings() {
     };
     assert!(sets.slices().any(|slice| inside(&slice)));
 }
+
+#[test]
+fn sets_are_shared_as_long_as_somebody_holds_them() {
+    let vocabulary = Arc::new(vocabulary(&[Some(b"a".to_vec())]));
+    let sets = TokenSets::shared(&vocabulary);
+    assert!(Arc::ptr_eq(&sets, &TokenSets::shared(&vocabulary)));
+    sets.prepare();
+    drop(sets);
+    assert_eq!(Arc::strong_count(&vocabulary), 1);
+    assert!(TokenSets::shared(&vocabulary).slices().all(|slice| !slice.is_ready()));
+}

@@ -167,6 +167,35 @@ fn a_decoder_without_its_tokens() {
 }
 
 #[test]
+fn the_alphabet_is_a_bijection() {
+    let mut seen = [0; 256];
+    for character in (0..0x200).filter_map(char::from_u32) {
+        // A text with a character that is not in the alphabet stays as it is.
+        if let [b' ', byte] = TokenCoding::ByteLevel.decode(&format!("Ġ{character}"))[..] {
+            seen[usize::from(byte)] += 1;
+        }
+    }
+    assert_eq!(seen, [1; 256]);
+}
+
+#[test]
+fn text_outside_the_alphabet_is_itself() {
+    for text in ["a b", "\u{144}", "Ġ日", "\u{AD}", "\u{7F}"] {
+        assert_eq!(TokenCoding::ByteLevel.decode(text), text.as_bytes(), "{text:?}");
+    }
+    assert_eq!(TokenCoding::ByteLevel.decode("ĠÃ©"), " é".as_bytes());
+}
+
+#[test]
+fn fallback_is_exact() {
+    for (text, bytes) in
+        [("<0x00>", &[0][..]), ("<0xfF>", &[255]), ("<0x+1>", b"<0x+1>"), ("<0x1>", b"<0x1>")]
+    {
+        assert_eq!(TokenCoding::ByteFallback.decode(text), bytes, "{text}");
+    }
+}
+
+#[test]
 fn old_files_without_types() {
     insta::assert_snapshot!(check(r#"{"model": {"vocab": {"a b": 0}, "merges": []}}"#), @"0 = a b");
     insta::assert_snapshot!(check(r#"{"model": {"vocab": [["a", 0.5]]}}"#), @"0 = a");

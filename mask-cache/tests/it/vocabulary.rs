@@ -96,6 +96,18 @@ fn ids_outside_have_nothing() {
 }
 
 #[test]
+fn tokens_of_all_lengths_come_back() {
+    let tokens: Vec<Option<Vec<u8>>> =
+        (0..60u8).map(|len| Some((0..len).map(|at| at ^ len).collect())).collect();
+    let vocabulary = vocabulary(&tokens);
+    let texts = vocabulary.token_texts();
+    for (id, token) in ids(&vocabulary).zip(&tokens) {
+        assert_eq!(Some(texts.get(id)), token.as_deref());
+    }
+    assert_eq!(texts.get(id(60)), b"");
+}
+
+#[test]
 fn contradictions_and_limits_are_refused() {
     let refusal = |options: VocabularyOptions| {
         Vocabulary::from_tokens([Some("a"), Some("bc")], &options).unwrap_err().to_string()
