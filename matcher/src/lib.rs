@@ -79,7 +79,7 @@ mod store;
 mod types;
 
 // Code that programs share in builds that are not optimised.
-#[cfg(all(debug_assertions, not(test)))]
+#[cfg(debug_assertions)]
 mod instances;
 
 pub use base::buffer_size::BufferTooSmall;

@@ -78,23 +78,3 @@ impl fmt::Display for Shown {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::ByteSet;
-
-    #[test]
-    fn sets_are_listed_with_ranges() {
-        let show = |bytes: &[u8]| {
-            let mut words = [0; 4];
-            bytes.iter().for_each(|&byte| words[usize::from(byte >> 6)] |= 1 << (byte & 63));
-            ByteSet::from(words).to_string()
-        };
-        assert_eq!(show(b""), "");
-        assert_eq!(show(b"\n"), "0x0a");
-        assert_eq!(show(b"0123x' ab"), "' ', '\\'', '0'..='3', 'a', 'b', 'x'");
-        assert_eq!(show(&[253, 254, 255]), "0xfd..=0xff");
-        let all: Vec<u8> = (0..=255).collect();
-        assert_eq!(show(&all), "0x00..=0xff");
-    }
-}

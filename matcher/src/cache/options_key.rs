@@ -51,16 +51,3 @@ impl<O: Clone + Debug + PartialEq> OptionsKey<O> {
 pub(crate) fn holds_no_functions(options: &JsonSchemaOptions) -> bool {
     options.retriever.is_none() && options.interrupt == Interrupt::never()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_options_print_other_keys() {
-        let key = OptionsKey::default();
-        for text in ["a", "a", "b", "a"] {
-            assert_eq!(&*key.get(&text), format!("{text:?}"));
-        }
-    }
-}

@@ -63,34 +63,3 @@ fn whole(number: &str) -> Option<Number> {
     let zeros = "0".repeat(point - significant.len());
     format!("{sign}{}{zeros}", &significant[leading..]).parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::whole;
-
-    #[test]
-    fn whole_numbers_are_found() {
-        let show = |number| whole(number).map(|whole| whole.to_string());
-        for number in
-            ["12", "-5", "1.5", "15e-1", "1e-7", "1e39", "1e999999999999999999999", "0.05e1", "123.4e0"]
-        {
-            assert_eq!(show(number), None, "{number}");
-        }
-        for (number, expected) in [
-            ("12.0", "12"),
-            ("-3.00", "-3"),
-            ("-0", "0"),
-            ("-0.0", "0"),
-            ("0e5", "0"),
-            ("1e3", "1000"),
-            ("1.5e1", "15"),
-            ("0.05e2", "5"),
-            ("120e-1", "12"),
-            ("2E+17", "200000000000000000"),
-            ("1.8446744073709551615e19", "18446744073709551615"),
-            ("1e38", "100000000000000000000000000000000000000"),
-        ] {
-            assert_eq!(show(number).as_deref(), Some(expected), "{number}");
-        }
-    }
-}

@@ -1,14 +1,14 @@
 //! Structural tags whose tags are put together by reference say what they say as a whole.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 
 use grammask_fsm::{CompileOptions, SubProgramCounts, TextLimits, Toggle};
 use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Retriever};
 use grammask_grammar_frontends::lark::LarkOptions;
 use grammask_grammar_frontends::structural_tag::{StructuralTag, StructuralTagOptions};
 use grammask_mask_cache::{TokenMask, Vocabulary, VocabularyOptions};
-use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler, Limits};
+use grammask_matcher::{BuildBackend, CompiledGrammar, Compiler, Limits, Threads};
 use grammask_pda::Engine as Pda;
 use serde_json::{Value, json};
 
@@ -199,6 +199,29 @@ fn the_order_of_tags_does_not_matter() {
         }
         assert_eq!(one.program().unwrap().state_count(), other.program().unwrap().state_count());
     }
+}
+
+/// All of them are looked at where a text begins like them.
+#[test]
+fn tags_that_begin_alike_are_bounded() {
+    // The least bound of a cache that drops nothing else for these tags, which differ behind some letters.
+    let needed = |letters: usize| {
+        let content = json!({"type": "any_text"});
+        let begin = |number| format!("<tool:{}{number:03}>", "x".repeat(letters));
+        let tags: Vec<Value> =
+            (0..192).map(|number| tag(&begin(number), &content, &json!("</tool>"))).collect();
+        let spaces = format!(",{}\"content\"", " ".repeat(4_000));
+        let document = document(&triggered(&tags)).replace(",\"content\"", &spaces);
+        let fits = |&bytes: &usize| {
+            let limits = Limits::default().max_cache_bytes(bytes);
+            let compiler = Compiler::builder(vocabulary()).limits(limits).build();
+            compiler.structural_tag(&document, &options()).unwrap();
+            compiler.stats().cache_evicted == 0 && compiler.stats().cache_entries == 1
+        };
+        (8..).map(|step| step * 100_000).find(fits).unwrap()
+    };
+    let (unlike, alike) = (needed(100), needed(115));
+    assert!(alike + 128 * 4_000 <= unlike, "{alike} bytes and {unlike}");
 }
 
 /// An error in one tag is reported with its place in the document, whatever is known.
@@ -431,25 +454,69 @@ fn the_schemas_of_a_source_share_limits() {
     assert!(error.to_string().contains(work), "{error}");
 }
 
-/// The schemas after one that is refused are not read: their refusals would cost as much again.
-#[test]
-fn a_refusal_ends_the_reading_of_a_source() {
-    let looks = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&looks);
-    let retriever = Retriever::new(move |_: &str| {
-        count.fetch_add(1, Ordering::Relaxed);
-        Err("not today".to_owned())
-    });
-    let tags = (0..50).map(|at| {
+/// A structure of many schemas, each in another source, that a compiler with a number of threads reads.
+fn compile_from_sources(threads: usize, retriever: Retriever) -> Result<CompiledGrammar, String> {
+    let tags = (0..400).map(|at| {
         let schema = json!({"$ref": format!("https://example.com/{at}")});
         json!({"type": "tag", "begin": at.to_string(), "content": {"type": "json_schema", "json_schema": schema}, "end": "."})
     });
     let document = json!({"format": {"type": "or", "elements": tags.collect::<Value>()}}).to_string();
     let mut options = StructuralTagOptions::default();
     options.json_schema = options.json_schema.retriever(retriever);
-    let error = Compiler::new(vocabulary()).structural_tag(&document, &options).unwrap_err().to_string();
-    assert!(error.contains("/format/elements/0/") && error.contains("not today"), "{error}");
-    assert_eq!(looks.load(Ordering::Relaxed), 1);
+    let compiler = Compiler::builder(vocabulary()).threads(Arc::new(Threads::new(threads))).build();
+    compiler.structural_tag(&document, &options).map_err(|error| error.to_string())
+}
+
+/// The schemas after one that is refused are not read: their refusals would cost as much again.
+#[test]
+fn a_refusal_ends_the_reading_of_a_source() {
+    for threads in [0, 1, 4] {
+        let looks = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&looks);
+        let retriever = Retriever::new(move |place: &str| {
+            count.fetch_add(1, Ordering::Relaxed);
+            if place.ends_with('3') { Err("not today".to_owned()) } else { Ok(json!(true).into()) }
+        });
+        let error = compile_from_sources(threads, retriever).unwrap_err();
+        assert!(error.contains("/format/elements/3/") && error.contains("not today"), "{error}");
+        // While a thread is at one that fails, others go on to the next such one. The caller begins theirs again.
+        assert!(looks.load(Ordering::Relaxed) <= 4 + 11 * threads, "{threads} threads");
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_result() {
+    let retriever = || Retriever::new(|place: &str| Ok(json!({"const": place}).into()));
+    let [none, one, four] = [0, 1, 4].map(|threads| compile_from_sources(threads, retriever()).unwrap());
+    assert_eq!(none.fingerprint(), one.fingerprint());
+    assert_eq!(none.fingerprint(), four.fingerprint());
+    let mut matcher = four.matcher();
+    matcher.accept_bytes(br#"399"https://example.com/399"."#).unwrap();
+}
+
+/// The thread has begun a schema and does not end it until the caller is done.
+#[test]
+fn threads_that_do_not_go_on_are_not_waited_for() {
+    let wait = std::time::Duration::from_secs(20);
+    let (taken, is_taken) = mpsc::channel();
+    let (release, gate) = mpsc::channel::<()>();
+    let (is_taken, gate) = (Mutex::new(is_taken), Mutex::new(gate));
+    let caller = std::thread::current().id();
+    let (begun, has_waited) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let waited = Arc::clone(&has_waited);
+    let retriever = Retriever::new(move |_: &str| {
+        if std::thread::current().id() != caller {
+            let _ = taken.send(());
+            let released = gate.lock().unwrap().recv_timeout(wait);
+            waited.fetch_add(usize::from(released.is_err()), Ordering::Relaxed);
+        } else if begun.fetch_add(1, Ordering::Relaxed) == 0 {
+            is_taken.lock().unwrap().recv_timeout(wait).map_err(|error| error.to_string())?;
+        }
+        Ok(json!(true).into())
+    });
+    compile_from_sources(1, retriever).unwrap();
+    assert_eq!(has_waited.load(Ordering::Relaxed), 0, "the caller waited");
+    drop(release);
 }
 
 /// Without a cache a document is put together in the same way.

@@ -397,6 +397,35 @@ item ::= "1" ("0" | ".0"){0,2} | "0" ".0"? | "-0" | "-5""#,
     );
 }
 
+/// Texts of one line are one number.
+#[test]
+fn numbers_of_all_spellings_are_compared() {
+    let texts = [
+        "0 -0 0.0 -0.00e7 0e-999999999999999999",
+        "1 1.0 1e0 1.00E+0 0.1e1 10e-1 0.0001e4",
+        "-120 -12e1 -1.2E2 -120.0",
+        "1e999999999999999999 10e999999999999999998",
+        "1.05 1.050 105e-2 10.5E-1",
+        "7\n0.00105\n-1.050e+12\n900700 9007e2\n1e18\n12\n123\n12003\n120",
+    ];
+    let source = r#"root ::= "[" items
+items[distinct=items] ::= item "," item "]"
+item ::= "-"? [0-9]+ ("." [0-9]+)? ([eE] [+-]? [0-9]+)?"#;
+    let tokens = (0..=255u8).map(|byte| Some([byte]));
+    let vocabulary = Vocabulary::from_tokens(tokens, &VocabularyOptions::default().stop_ids([])).unwrap();
+    let grammar = Compiler::new(vocabulary).ebnf(source, &EbnfOptions::default()).unwrap();
+    let numbers = || texts.iter().flat_map(|text| text.lines()).enumerate();
+    let numbers = || numbers().flat_map(|(number, texts)| texts.split(' ').map(move |text| (number, text)));
+    for (one, first) in numbers() {
+        let mut matcher = grammar.matcher();
+        matcher.accept_bytes(format!("[{first},").as_bytes()).unwrap();
+        for (other, second) in numbers() {
+            let accepted = matcher.fork().accept_bytes(format!("{second}]").as_bytes());
+            assert_eq!(accepted.is_ok(), one != other, "{first} and {second}: {accepted:?}");
+        }
+    }
+}
+
 #[test]
 fn numbers_are_told_apart_by_their_first_digits() {
     check(

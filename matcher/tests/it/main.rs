@@ -4,6 +4,7 @@
 
 mod background;
 mod by_reference;
+mod compile_cache;
 mod distinct;
 mod distinct_schemas;
 mod drafts;

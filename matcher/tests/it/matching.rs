@@ -5,7 +5,7 @@ use grammask_grammar_frontends::json_schema::{JsonSchemaOptions, KeyOrder, Spell
 use grammask_grammar_frontends::regex::RegexOptions;
 use grammask_mask_cache::{TokenId, TokenMask, Vocabulary, VocabularyOptions};
 use grammask_matcher::{
-    CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError, SpellingGaps, StopTokens,
+    ByteSet, CompiledGrammar, Compiler, Explanation, Limits, MaskKind, MatchError, SpellingGaps, StopTokens,
 };
 
 const STOP: u32 = 6;
@@ -258,6 +258,20 @@ fn explanations_name_the_byte() {
     assert_eq!(matcher.explain(token(5)).unwrap(), Explanation::Empty);
     assert_eq!(matcher.explain(token(1_000)).unwrap(), Explanation::OutOfRange);
     assert!(matches!(matcher.explain(token(STOP)).unwrap(), Explanation::TooEarlyToStop { .. }));
+}
+
+#[test]
+fn sets_of_bytes_are_listed_with_ranges() {
+    let show = |bytes: &[u8]| {
+        let mut words = [0; 4];
+        bytes.iter().for_each(|&byte| words[usize::from(byte >> 6)] |= 1 << (byte & 63));
+        ByteSet::from(words).to_string()
+    };
+    assert_eq!(show(b""), "");
+    assert_eq!(show(b"\n"), "0x0a");
+    assert_eq!(show(b"0123x' ab"), "' ', '\\'', '0'..='3', 'a', 'b', 'x'");
+    assert_eq!(show(&[253, 254, 255]), "0xfd..=0xff");
+    assert_eq!(show(&(0..=255).collect::<Vec<u8>>()), "0x00..=0xff");
 }
 
 #[test]

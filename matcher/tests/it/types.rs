@@ -114,6 +114,34 @@ fn integers_are_bounded_as_their_types_are() {
     }
 }
 
+/// JSON Schema counts `3.0` and `3e0` as integers, and a type that is read does not.
+#[test]
+fn whole_numbers_are_written_plainly() {
+    let grammar = compiler().json_type::<serde_json::Value>(&JsonSchemaOptions::default()).unwrap();
+    let show = |number: &str| grammar.read(number.as_bytes()).unwrap().to_string();
+    for number in
+        ["12", "-5", "1.5", "15e-1", "1e-7", "1e+39", "1e+999999999999999999999", "0.05e+1", "123.4e+0"]
+    {
+        assert_eq!(show(number), number);
+    }
+    for (number, expected) in [
+        ("12.0", "12"),
+        ("-3.00", "-3"),
+        ("-0", "0"),
+        ("-0.0", "0"),
+        ("0e5", "0"),
+        ("1e3", "1000"),
+        ("1.5e1", "15"),
+        ("0.05e2", "5"),
+        ("120e-1", "12"),
+        ("2E+17", "200000000000000000"),
+        ("1.8446744073709551615e19", "18446744073709551615"),
+        ("1e38", "100000000000000000000000000000000000000"),
+    ] {
+        assert_eq!(show(number), expected, "{number}");
+    }
+}
+
 #[test]
 fn texts_of_other_types_are_errors() {
     let grammar = compiler().json_type::<Order>(&JsonSchemaOptions::default()).unwrap();
