@@ -1,4 +1,5 @@
-//! Every Rust file belongs to a module tree: one that nobody names is never compiled, and rots.
+//! Every Rust file belongs to a module tree, and every test to a program of tests: one that nobody names is never compiled,
+//! and rots.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,6 +19,10 @@ pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Find
         for target in &member.package.targets {
             reach(target.src_path.as_std_path(), &mut reached)?;
             integration += usize::from(target.is_test());
+            if target.is_lib() && !target.test {
+                let folder = target.src_path.parent().map_or(Path::new(""), |folder| folder.as_std_path());
+                findings.extend(tests_that_never_run(sources, folder)?);
+            }
         }
         if integration > 1 {
             let message =
@@ -31,6 +36,19 @@ pub(super) fn check(workspace: &Workspace, sources: &Sources) -> Result<Vec<Find
     for path in &sources.files {
         if path.extension().is_some_and(|extension| extension == "rs") && !reached.contains(path) {
             let message = "no `mod` names this file, so that it is never compiled";
+            findings.push(Finding::new(sources.relative(path), message));
+        }
+    }
+    Ok(findings)
+}
+
+/// Tests in the files of a library whose manifest says that it has none.
+fn tests_that_never_run(sources: &Sources, library: &Path) -> Result<Vec<Finding>> {
+    let message = "this library has `test = false`, so that its tests never run; move them to `tests/it`";
+    let mut findings = Vec::new();
+    for path in sources.files.iter().filter(|path| path.starts_with(library)) {
+        let text = fs::read(path)?;
+        if String::from_utf8_lossy(&text).lines().any(|line| line.trim() == "#[test]") {
             findings.push(Finding::new(sources.relative(path), message));
         }
     }
